@@ -1,0 +1,27 @@
+// Package wire carries the bytes of model calls: it sends one request over
+// HTTP, reads the reply, streamed or not, and feeds it to the decoder of the
+// protocol. Timeouts, idle connections, status codes and cut streams are
+// handled here once for all protocols.
+package wire
+
+import (
+	"github.com/rondo-engine/rondo/model"
+)
+
+// Decoder turns the body of one reply into deltas. A decoder is used once, by
+// one goroutine.
+type Decoder interface {
+	// Event takes one event of a streamed reply: its name ("" for none) and
+	// its data, which is valid only during the call. It passes what it makes
+	// of it to yield and returns an *model.Error if the provider reports one.
+	// Done reports that the reply is whole and that no further event matters
+	// but the end of the body. yield returns false when nobody listens any
+	// more; Event then returns at once.
+	Event(name string, data []byte, yield func(model.Delta) bool) (done bool, err error)
+	// Whole takes a reply in one piece, as if it had been streamed.
+	Whole(body []byte, yield func(model.Delta) bool) error
+	// End is called once when no more comes: it returns the reply, or an
+	// *model.Error when it is not whole (StreamTruncated), with what had
+	// arrived in Partial.
+	End() (*model.Reply, error)
+}
