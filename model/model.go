@@ -155,3 +155,22 @@ func (u Usage) Add(v Usage) Usage {
 		Output: u.Output + v.Output, Reasoning: u.Reasoning + v.Reasoning,
 	}
 }
+
+// KeySource gives out the key for a call. Implementations are safe for
+// concurrent use and keep keys out of their errors.
+type KeySource interface {
+	// Key returns the key to use now; empty for none.
+	Key(ctx context.Context) (string, error)
+}
+
+// StaticKey is a KeySource with one key that never changes.
+type StaticKey string
+
+// Key returns the key.
+func (k StaticKey) Key(context.Context) (string, error) { return string(k), nil }
+
+// String hides the key from anything that prints it.
+func (k StaticKey) String() string { return "[key]" }
+
+// GoString hides the key from anything that prints it.
+func (k StaticKey) GoString() string { return "[key]" }
