@@ -1,0 +1,27 @@
+// Command rondo is an agent-loop engine on the command line: it takes a task,
+// asks a model, runs the tools that the model asks for, and goes on until the
+// task is done.
+//
+// This package reads flags and the environment and wires the packages
+// together; all else is theirs. main fills an environment and everything below
+// takes what it needs from there, so that tests run the whole program in
+// process. Each subcommand has a file and a constructor newXCommand.
+package main
+
+import (
+	"context"
+	"os"
+	"time"
+)
+
+func main() {
+	dir, err := os.Getwd()
+	env := &environment{
+		Args: os.Args[1:], Getenv: os.Getenv, Dir: dir, Now: time.Now,
+		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+	}
+	if err != nil {
+		os.Exit(env.fail(usagef("the current directory cannot be told (%v): change to one that exists", err)))
+	}
+	os.Exit(execute(context.Background(), env))
+}
