@@ -133,6 +133,9 @@ func conclude(ctx context.Context, h Host, s *State, end Reason, why string) Out
 	} else {
 		o.Final = recordSummary(s, why)
 	}
+	if last := s.History.Last(); last == nil || last.Role == message.Assistant {
+		return o
+	}
 	if err := keep(context.WithoutCancel(ctx), h, s, message.NewAssistant(message.Text(o.Final))); err != nil {
 		o.Err = err
 	}
