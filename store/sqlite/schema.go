@@ -1,0 +1,122 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql/driver"
+	"errors"
+	"fmt"
+)
+
+// migrations bring a file forward, each from the version that is its index to
+// the next. They are never changed, only added to; a file's version is its
+// user_version.
+//
+// A message's key is its session's number times 2^32 plus its place in the
+// session: one b-tree in the order in which sessions are read, and a number
+// for the index of its text. Prompts have a table of their own, so that the
+// row that each append changes stays small.
+var migrations = [...]string{
+	`CREATE TABLE sessions (
+		n INTEGER PRIMARY KEY AUTOINCREMENT,
+		id TEXT NOT NULL UNIQUE,
+		title TEXT UNIQUE,
+		parent TEXT NOT NULL,
+		relation TEXT NOT NULL,
+		workspace TEXT NOT NULL,
+		provider TEXT NOT NULL,
+		model TEXT NOT NULL,
+		created_ns INTEGER NOT NULL,
+		updated_ns INTEGER NOT NULL,
+		messages INTEGER NOT NULL DEFAULT 0,
+		calls INTEGER NOT NULL,
+		input_tokens INTEGER NOT NULL,
+		cache_read_tokens INTEGER NOT NULL,
+		cache_write_tokens INTEGER NOT NULL,
+		output_tokens INTEGER NOT NULL,
+		reasoning_tokens INTEGER NOT NULL,
+		cost_usd REAL NOT NULL,
+		end_reason TEXT NOT NULL
+	) STRICT;
+	CREATE INDEX sessions_parent ON sessions (parent) WHERE parent <> '';
+	CREATE TABLE prompts (
+		n INTEGER PRIMARY KEY,
+		system TEXT NOT NULL
+	) STRICT;
+	CREATE TABLE messages (
+		key INTEGER PRIMARY KEY,
+		session INTEGER AS (key >> 32) VIRTUAL,
+		seq INTEGER AS (key & 0xffffffff) VIRTUAL,
+		id TEXT NOT NULL,
+		role TEXT NOT NULL,
+		body TEXT NOT NULL
+	) STRICT;
+	CREATE VIRTUAL TABLE message_text USING fts5 (text, tokenize = 'trigram');`,
+}
+
+// firstKey and endKey bound the keys of a session's messages.
+func firstKey(n int64) int64 { return n << 32 }
+func endKey(n int64) int64   { return (n + 1) << 32 }
+
+// migrate brings the file to the version of this program. A file that has it
+// costs one query.
+func (s *Store) migrate(ctx context.Context, c *conn) error {
+	version, err := s.version(ctx, c)
+	if err != nil || version == int64(len(migrations)) {
+		return err
+	}
+	if version == 0 {
+		if err := s.patiently(ctx, func() error { return beginFile(ctx, c) }); err != nil {
+			return err
+		}
+	}
+	return s.transact(ctx, c, func(c *conn) error {
+		version, err := s.version(ctx, c) // another process may have been faster
+		if err != nil {
+			return err
+		}
+		if version == 0 {
+			if err := refuseForeign(ctx, c); err != nil {
+				return err
+			}
+		}
+		for ; version < int64(len(migrations)); version++ {
+			if err := c.script(migrations[version]); err != nil {
+				return fmt.Errorf("bring the file to version %d: %w", version+1, err)
+			}
+		}
+		return c.script(fmt.Sprintf("PRAGMA user_version = %d", version))
+	})
+}
+
+// version reads the version of the file and refuses one that is too new.
+func (s *Store) version(ctx context.Context, c *conn) (version int64, err error) {
+	err = s.patiently(ctx, func() error {
+		return c.query(ctx, "PRAGMA user_version", nil, func(row []driver.Value) error {
+			version = row[0].(int64)
+			return nil
+		})
+	})
+	if err == nil && version > int64(len(migrations)) {
+		err = fmt.Errorf("%w: the file has version %d, this program knows versions up to %d; use the newer rondo, or another file", ErrNewerSchema, version, len(migrations))
+	}
+	return version, err
+}
+
+// ErrNewerSchema is in the chain of the error about a file that a newer rondo
+// wrote.
+var ErrNewerSchema = errors.New("a newer version of rondo wrote this session store")
+
+// beginFile turns an empty file to WAL mode, for good.
+func beginFile(ctx context.Context, c *conn) error {
+	if err := refuseForeign(ctx, c); err != nil {
+		return err
+	}
+	return c.script("PRAGMA journal_mode = WAL")
+}
+
+// refuseForeign returns an error if the file has tables of another program.
+func refuseForeign(ctx context.Context, c *conn) error {
+	return c.query(ctx, "SELECT name FROM sqlite_schema LIMIT 1", nil, func(row []driver.Value) error {
+		return fmt.Errorf("it is the database of another program (it has a table %q and no version of rondo); choose another file", row[0])
+	})
+}
