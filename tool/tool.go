@@ -1,11 +1,13 @@
 // Package tool holds what the engine knows of tools: how one is described,
 // checked, run and scheduled beside others.
 //
-// A Tool is data and one function. A Registry names the tools of an agent and
-// gives out the set that a model is offered. Validate checks the arguments of
-// a call against the tool's schema before anything runs, Partition groups the
-// calls of one reply by what may run together, and Limit cuts a result before
-// it enters the history. The built-in tools are in package builtin.
+// A Tool is data and one function; New makes one from a Go function and infers
+// its schema. A Registry names the tools of an agent and gives out the set that
+// a model is offered. A call goes through four steps: Registry.Prepare finds
+// its tool and repairs and checks its arguments, Execute runs the calls of one
+// reply together as far as they do not disturb each other, and Round.Limit
+// cleans and cuts each result before it enters the history. The built-in tools
+// are in package builtin.
 package tool
 
 import (
@@ -30,19 +32,26 @@ type Tool struct {
 	ReadOnly bool
 	// Interactive says that the tool asks the user: it runs alone.
 	Interactive bool
+	// Hidden says that the tool is offered only where Registry.Select names
+	// it or its toolset.
+	Hidden bool
 	// Untrusted says that results come from strangers, such as web pages.
 	Untrusted bool
 	// Access says what a call with these arguments touches. nil means nothing
 	// shared for a read-only tool, and everything for any other.
 	Access func(args json.RawMessage) Access
-	// MaxResult bounds the result in bytes; 0 takes the registry's limit.
+	// MaxResult bounds the result in bytes; 0 takes the limit of Limits.
 	MaxResult int
-	// Timeout bounds a call; 0 takes the registry's limit.
+	// Timeout bounds a call; 0 takes the limit of the Options that it is
+	// executed with.
 	Timeout time.Duration
 	// Run runs the tool. The arguments were checked against Schema. An error
 	// becomes the result that the model sees; so does a panic. Run must
 	// return soon after ctx ends.
 	Run func(ctx context.Context, call Call) (Result, error)
+
+	// schema is Schema compiled, if New made the tool.
+	schema *lazySchema
 }
 
 // Access says what a tool call touches, so that calls which do not disturb each
@@ -81,4 +90,7 @@ type Result struct {
 	Status message.Status
 	// Truncated says that Text is not the whole of it.
 	Truncated bool
+	// Source is a file in which the model can read the whole of Text, if
+	// there is one: Limit names it rather than saving a copy.
+	Source string
 }

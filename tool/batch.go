@@ -1,0 +1,149 @@
+package tool
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/rondo-engine/rondo/message"
+)
+
+// newBatch works out which job must wait for which.
+func newBatch(ctx context.Context, jobs []Job, opts Options) *batch {
+	b := &batch{
+		ctx: ctx, jobs: jobs, opts: opts,
+		slots: make([]slot, len(jobs)), outcomes: make([]Outcome, len(jobs)),
+		ended: make(chan ended, len(jobs)), open: len(jobs),
+	}
+	access := make([]Access, len(jobs))
+	for i := range jobs {
+		s := &b.slots[i]
+		s.sameAs = -1
+		if jobs[i].Answer != nil {
+			continue
+		}
+		if same := b.original(i); same >= 0 {
+			s.sameAs, s.after = same, []int{same}
+			continue
+		}
+		access[i] = jobs[i].Tool.access(jobs[i].Call.Args)
+		for j := range i {
+			if b.runs(j) && Conflict(access[j], access[i]) {
+				s.after = append(s.after, j)
+			}
+		}
+	}
+	return b
+}
+
+// runs reports whether job i is run at all.
+func (b *batch) runs(i int) bool { return b.jobs[i].Answer == nil && b.slots[i].sameAs < 0 }
+
+// original returns the latest earlier job that is the same call as job i, if
+// nothing that may change its result is run between the two; -1 for none.
+func (b *batch) original(i int) int {
+	for j := i - 1; j >= 0; j-- {
+		if !b.runs(j) {
+			continue
+		}
+		if sameCall(&b.jobs[j], &b.jobs[i]) {
+			return j
+		}
+		if !b.jobs[j].Tool.ReadOnly {
+			return -1
+		}
+	}
+	return -1
+}
+
+func sameCall(a, b *Job) bool {
+	return a.Tool == b.Tool && (bytes.Equal(a.Call.Args, b.Call.Args) ||
+		bytes.Equal(canonical(a.Call.Args), canonical(b.Call.Args)))
+}
+
+// PanicError is a panic of a tool.
+type PanicError struct {
+	Tool  string
+	Value any
+	Stack []byte
+}
+
+// Error names the tool and what it panicked with. The stack is not for the
+// model and stays out of it.
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("the tool %s failed: it panicked: %v", e.Tool, e.Value)
+}
+
+var (
+	errNoReturn = errors.New("it did not stop when told to")
+	errExited   = errors.New("its goroutine exited without a result")
+	errBlocked  = errors.New("not run: it conflicts with an earlier call that timed out and may still be at work")
+)
+
+// run runs one call and turns a panic into an error.
+func run(ctx context.Context, t *Tool, call Call) (res Result, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			res, err = Result{}, &PanicError{Tool: t.Name, Value: v, Stack: debug.Stack()}
+		}
+	}()
+	return t.Run(ctx, call)
+}
+
+// outcome words how a call that has returned ended. limit is the limit that it
+// overran, 0 if it did not.
+func outcome(ctx context.Context, t *Tool, limit time.Duration, e ended) Outcome {
+	if e.err == nil {
+		if e.result.Status == "" {
+			e.result.Status = message.StatusOK
+		}
+		return Outcome{Result: e.result}
+	}
+	if ctx.Err() == nil && limit > 0 && errors.Is(e.err, context.DeadlineExceeded) {
+		return timedOut(t, limit, e.result.Text, e.err)
+	}
+	if !errors.Is(e.err, context.Canceled) {
+		e.result.Text = joinText(e.result.Text, e.err.Error())
+	}
+	if ctx.Err() != nil {
+		return interrupted(e.result.Text, true, e.err)
+	}
+	if e.result.Text == "" {
+		e.result.Text = e.err.Error()
+	}
+	if e.result.Status == "" {
+		e.result.Status = message.StatusError
+	}
+	return Outcome{Result: e.result, Err: e.err}
+}
+
+func timedOut(t *Tool, limit time.Duration, text string, cause error) Outcome {
+	note := fmt.Sprintf("%s timed out after %v; what it had done by then stands", t.Name, limit)
+	return Outcome{
+		Result: Result{Text: joinText(text, note), Status: message.StatusError},
+		Err:    fmt.Errorf("%s timed out after %v: %w", t.Name, limit, cause),
+	}
+}
+
+func interrupted(text string, ran bool, cause error) Outcome {
+	note := "Interrupted before it was run."
+	if ran {
+		note = "Interrupted while it ran: it may have taken effect in part."
+	}
+	return Outcome{Result: Result{Text: joinText(text, note), Status: message.StatusInterrupted}, Err: cause}
+}
+
+func notRun() Outcome {
+	return Outcome{Result: Result{Text: errBlocked.Error(), Status: message.StatusError}, Err: errBlocked}
+}
+
+// joinText puts a note below the text of a result.
+func joinText(text, note string) string {
+	if text == "" {
+		return note
+	}
+	return text + "\n" + note
+}

@@ -1,0 +1,321 @@
+package tool
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/rondo-engine/rondo/message"
+)
+
+// Job is one call of a reply, ready to be executed.
+type Job struct {
+	// Tool runs the call. It is not used where Answer is set.
+	Tool *Tool
+	Call Call
+	// Answer is the result of a call that is not to be run: its tool is
+	// unknown, its arguments do not fit, it was denied.
+	Answer *Result
+}
+
+// Outcome is how a job ended.
+type Outcome struct {
+	// Result is never without a Status.
+	Result Result
+	// Err is the error that Run returned, a *PanicError, or why the call was
+	// stopped or not run; nil for a call that went well.
+	Err error
+	// Ran says that the call was begun, so that it may have had effects.
+	Ran bool
+	// Duration is how long the call ran.
+	Duration time.Duration
+}
+
+// Options say how Execute runs jobs. The zero value has the defaults.
+type Options struct {
+	// Workers is how many calls run at the same time, 8 by default.
+	Workers int
+	// Timeout is how long a call may run whose tool has no Timeout of its own,
+	// 420 s by default. It does not bind interactive tools.
+	Timeout time.Duration
+	// Grace is how long a call that was cancelled or whose time is up may take
+	// to hand in what it has, 80 ms by default.
+	Grace time.Duration
+	// Started and Ended, if not nil, are called when a call begins to run and
+	// when its outcome is known; Ended exactly once for each job, before any
+	// call that had to wait for it begins. They are called from the goroutine
+	// of Execute, one at a time, and hold up the batch.
+	Started func(i int)
+	Ended   func(i int, o Outcome)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Workers <= 0 {
+		o.Workers = 8
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = 420 * time.Second
+	}
+	if o.Grace <= 0 {
+		o.Grace = 80 * time.Millisecond
+	}
+	if o.Started == nil {
+		o.Started = func(int) {}
+	}
+	if o.Ended == nil {
+		o.Ended = func(int, Outcome) {}
+	}
+	return o
+}
+
+// Execute runs the calls of one reply and returns their outcomes in the order
+// of the jobs, whichever finished first.
+//
+// Calls run at the same time as far as their Access allows; one that conflicts
+// with an earlier one waits for it, interactive calls run alone. A call with the
+// same tool and arguments as an earlier one is not run again, unless a call that
+// may have changed something stands between them.
+//
+// A panic is an error of that call alone. A call whose time is up is reported as
+// timed out; if it does not return then, its goroutine is left behind, its late
+// result is dropped, and calls that conflict with it are not run. When ctx ends,
+// outcomes that are known are kept and all others are StatusInterrupted; Execute
+// then returns within Options.Grace, also when a tool ignores its context.
+func Execute(ctx context.Context, jobs []Job, opts Options) []Outcome {
+	b := newBatch(ctx, jobs, opts.withDefaults())
+	b.answer()
+	for b.open > 0 {
+		if ctx.Err() != nil {
+			b.cancel()
+			break
+		}
+		b.launch()
+		if b.running == 0 {
+			b.giveUp()
+			break
+		}
+		b.wait()
+	}
+	return b.outcomes
+}
+
+// batch is the state of one Execute. All of it belongs to one goroutine; the
+// calls only send to ended.
+type batch struct {
+	ctx      context.Context
+	jobs     []Job
+	opts     Options
+	slots    []slot
+	outcomes []Outcome
+	ended    chan ended
+	open     int // slots without an outcome
+	running  int
+}
+
+// slot is where a job stands.
+type slot struct {
+	state  state
+	after  []int // the earlier jobs that it must wait for
+	sameAs int   // the earlier job that is the same call; -1 for none
+	begun  time.Time
+	limit  time.Duration // 0 for none
+	cancel context.CancelFunc
+}
+
+type state uint8
+
+const (
+	waiting state = iota
+	running
+	finished
+	abandoned // timed out without returning
+)
+
+// ended is what a call hands in.
+type ended struct {
+	job    int
+	result Result
+	err    error
+}
+
+// answer settles the jobs that are not to be run.
+func (b *batch) answer() {
+	for i := range b.jobs {
+		if a := b.jobs[i].Answer; a != nil {
+			r := *a
+			if r.Status == "" {
+				r.Status = message.StatusError
+			}
+			b.settle(i, finished, Outcome{Result: r})
+		}
+	}
+}
+
+// settle records the outcome of job i.
+func (b *batch) settle(i int, s state, o Outcome) {
+	if b.slots[i].state == running {
+		b.running--
+		b.slots[i].cancel()
+		o.Ran, o.Duration = true, time.Since(b.slots[i].begun)
+	}
+	b.slots[i].state = s
+	b.outcomes[i] = o
+	b.open--
+	b.opts.Ended(i, o)
+}
+
+// launch begins every call that waits for nothing, in order, as far as there
+// are workers.
+func (b *batch) launch() {
+	for i := range b.slots {
+		if b.slots[i].state != waiting || !b.ready(i) {
+			continue
+		}
+		if same := b.slots[i].sameAs; same >= 0 {
+			b.settle(i, finished, copyOf(b.jobs[same].Call, b.outcomes[same]))
+			continue
+		}
+		if b.running < b.opts.Workers {
+			b.begin(i)
+		}
+	}
+}
+
+func (b *batch) ready(i int) bool {
+	for _, j := range b.slots[i].after {
+		if b.slots[j].state != finished {
+			return false
+		}
+	}
+	return true
+}
+
+// copyOf answers a call that is the same as one that was run.
+func copyOf(original Call, o Outcome) Outcome {
+	return Outcome{Result: Result{
+		Text: fmt.Sprintf("This is the same call as %s of this reply. It was run once; its result is there.",
+			original.ID),
+		Status: o.Result.Status,
+	}, Err: o.Err}
+}
+
+func (b *batch) begin(i int) {
+	s := &b.slots[i]
+	t := b.jobs[i].Tool
+	ctx, cancel := context.WithCancel(b.ctx)
+	s.limit = t.Timeout
+	if s.limit <= 0 && !t.Interactive {
+		s.limit = b.opts.Timeout
+	}
+	if s.limit > 0 {
+		cancel()
+		ctx, cancel = context.WithTimeout(b.ctx, s.limit)
+	}
+	s.state, s.begun, s.cancel = running, time.Now(), cancel
+	b.running++
+	b.opts.Started(i)
+	call := b.jobs[i].Call
+	call.Progress = whileRunning(ctx, call.Progress)
+	go func() {
+		e := ended{job: i, err: errExited}
+		defer func() { b.ended <- e }()
+		e.result, e.err = run(ctx, t, call)
+	}()
+}
+
+// whileRunning makes progress silent once ctx has ended.
+func whileRunning(ctx context.Context, progress func(string)) func(string) {
+	return func(line string) {
+		if progress != nil && ctx.Err() == nil {
+			progress(line)
+		}
+	}
+}
+
+// wait waits for a call to end, for the next limit or for the end of ctx.
+func (b *batch) wait() {
+	var expired <-chan time.Time
+	if next, ok := b.nextLimit(); ok {
+		timer := time.NewTimer(time.Until(next))
+		defer timer.Stop()
+		expired = timer.C
+	}
+	select {
+	case e := <-b.ended:
+		b.take(e)
+	case <-b.ctx.Done():
+	case <-expired:
+		b.expire()
+	}
+}
+
+// take settles a call that has returned. What comes from a call that was given
+// up is dropped.
+func (b *batch) take(e ended) {
+	if b.slots[e.job].state != running {
+		return
+	}
+	s := &b.slots[e.job]
+	overran := s.limit
+	if time.Since(s.begun) < s.limit {
+		overran = 0
+	}
+	b.settle(e.job, finished, outcome(b.ctx, b.jobs[e.job].Tool, overran, e))
+}
+
+// nextLimit returns when the first of the running calls has overrun its limit
+// and the grace after it.
+func (b *batch) nextLimit() (next time.Time, ok bool) {
+	for i := range b.slots {
+		s := &b.slots[i]
+		if s.state != running || s.limit <= 0 {
+			continue
+		}
+		if end := s.begun.Add(s.limit + b.opts.Grace); !ok || end.Before(next) {
+			next, ok = end, true
+		}
+	}
+	return next, ok
+}
+
+// expire gives up the calls that have overrun.
+func (b *batch) expire() {
+	now := time.Now()
+	for i := range b.slots {
+		s := &b.slots[i]
+		if s.state == running && s.limit > 0 && !now.Before(s.begun.Add(s.limit+b.opts.Grace)) {
+			b.settle(i, abandoned, timedOut(b.jobs[i].Tool, s.limit, "", errNoReturn))
+		}
+	}
+}
+
+// cancel ends the batch: running calls have the grace to hand in what they have.
+func (b *batch) cancel() {
+	timer := time.NewTimer(b.opts.Grace)
+	defer timer.Stop()
+	for over := false; b.running > 0 && !over; {
+		select {
+		case e := <-b.ended:
+			b.take(e)
+		case <-timer.C:
+			over = true
+		}
+	}
+	for i := range b.slots {
+		switch s := &b.slots[i]; s.state {
+		case running:
+			b.settle(i, abandoned, interrupted("", true, context.Cause(b.ctx)))
+		case waiting:
+			b.settle(i, finished, interrupted("", false, context.Cause(b.ctx)))
+		}
+	}
+}
+
+// giveUp settles the calls that wait for one that was abandoned.
+func (b *batch) giveUp() {
+	for i := range b.slots {
+		if b.slots[i].state == waiting {
+			b.settle(i, finished, notRun())
+		}
+	}
+}

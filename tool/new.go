@@ -1,0 +1,135 @@
+package tool
+
+import (
+	"context"
+	stdjson "encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+// New makes a tool from t and a function that takes its arguments as a Go
+// struct. It fills in t.Run and, where it is empty, t.Schema.
+//
+// The schema is inferred from A: members have the names of the json tags, a
+// jsonschema tag is the description, an enum tag lists the values that a
+// member of type string may have, separated by commas, and a member is
+// required unless its json tag says omitempty or omitzero. Members that A does
+// not have are ignored in a call.
+func New[A any](t Tool, run func(ctx context.Context, call Call, args A) (Result, error)) (*Tool, error) {
+	if len(t.Schema) == 0 {
+		schema, err := inferSchema(reflect.TypeFor[A]())
+		if err != nil {
+			return nil, fmt.Errorf("infer schema of tool %q: %w", t.Name, err)
+		}
+		t.Schema = schema
+	}
+	t.Run = func(ctx context.Context, call Call) (Result, error) {
+		var args A
+		if err := json.Unmarshal(call.Args, &args, lenient); err != nil {
+			return Result{}, fmt.Errorf("decode arguments of %s: %w", t.Name, err)
+		}
+		return run(ctx, call, args)
+	}
+	t.schema = newLazySchema(t.Schema)
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	return &t, nil
+}
+
+// Must returns t, or panics if err is not nil. It is for tools that are the
+// same in every program, whose errors a test finds.
+func Must(t *Tool, err error) *Tool {
+	if err != nil {
+		panic(err)
+	}
+	return t
+}
+
+// lenient accepts what models really write.
+var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
+var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
+
+// check reports what makes t unusable.
+func (t *Tool) check() error {
+	if !validName.MatchString(t.Name) {
+		return fmt.Errorf("tool name %q: want 1 to 64 letters, digits, _ or -", t.Name)
+	}
+	if t.Run == nil {
+		return fmt.Errorf("tool %q has no Run function", t.Name)
+	}
+	var root struct {
+		Type any `json:"type"`
+	}
+	if err := json.Unmarshal(t.Schema, &root, lenient); err != nil {
+		return fmt.Errorf("schema of tool %q is not a JSON object: %w", t.Name, err)
+	}
+	if kind, ok := root.Type.(string); ok && kind != "object" {
+		return fmt.Errorf("schema of tool %q: its root has type %q, want object", t.Name, kind)
+	}
+	return nil
+}
+
+// inferSchema makes the schema of a struct of arguments.
+func inferSchema(typ reflect.Type) (stdjson.RawMessage, error) {
+	if typ.Kind() != reflect.Struct {
+		return nil, fmt.Errorf("arguments are a %s, want a struct", typ)
+	}
+	schema, err := jsonschema.ForType(typ, nil)
+	if err != nil {
+		return nil, err
+	}
+	simplify(schema)
+	for i := range typ.NumField() {
+		if err := addEnum(schema, typ.Field(i)); err != nil {
+			return nil, err
+		}
+	}
+	return schema.MarshalJSON()
+}
+
+// simplify takes out of an inferred schema what only costs tokens: null as a
+// further type, since a member can be left out, and the ban on other members,
+// since models like to add some.
+func simplify(s *jsonschema.Schema) {
+	if s == nil {
+		return
+	}
+	s.Types = slices.DeleteFunc(s.Types, func(kind string) bool { return kind == "null" })
+	if len(s.Types) == 1 {
+		s.Type, s.Types = s.Types[0], nil
+	}
+	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
+		s.AdditionalProperties = nil
+	}
+	simplify(s.Items)
+	simplify(s.AdditionalProperties)
+	for _, p := range s.Properties {
+		simplify(p)
+	}
+}
+
+func addEnum(s *jsonschema.Schema, f reflect.StructField) error {
+	values, ok := f.Tag.Lookup("enum")
+	if !ok {
+		return nil
+	}
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	p := s.Properties[name]
+	if p == nil || p.Type != "string" {
+		return errors.New("enum tag on " + f.Name + ", which is no member of type string")
+	}
+	for v := range strings.SplitSeq(values, ",") {
+		p.Enum = append(p.Enum, v)
+	}
+	return nil
+}
