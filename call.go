@@ -1,0 +1,121 @@
+package rondo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+)
+
+// boostFrom and boostMost bound the room for a reply whose tool call was cut.
+const (
+	boostFrom = 4096
+	boostMost = 32768
+)
+
+// Call asks the model and passes on what comes back as it comes back.
+func (r *run) Call(ctx context.Context, c loop.Call) (*model.Reply, error) {
+	if c.NoTools { // a summary: the run's own time may be used up
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(r.users, summaryTime)
+		defer cancel()
+	} else {
+		r.events.emit(Event{Type: EventStep, Round: c.Round})
+	}
+	began := r.a.opts.Now()
+	defer func() { r.result.ModelTime += r.a.opts.Now().Sub(began) }()
+	r.result.APICalls++
+	r.shown = r.shown[:0]
+	reply, err := r.stream(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	r.shown = r.shown[:0]
+	r.account(reply)
+	return reply, nil
+}
+
+func (r *run) request(c loop.Call) *model.Request {
+	req := &model.Request{
+		System: r.system, History: c.History, Tools: r.a.tools, Ephemeral: c.Note,
+		MaxOutputTokens: r.a.opts.MaxOutputTokens, Effort: r.a.opts.Effort, Cache: &r.s.cache,
+	}
+	if c.NoTools {
+		req.Tools = nil
+	}
+	if c.Boost > 0 {
+		room := max(req.MaxOutputTokens, boostFrom) << c.Boost
+		req.MaxOutputTokens = max(req.MaxOutputTokens, min(room, boostMost))
+	}
+	return req
+}
+
+// stream runs one model call and returns its reply.
+func (r *run) stream(ctx context.Context, c loop.Call) (*model.Reply, error) {
+	quiet, keep := r.events.quiet(), r.a.opts.Store != nil
+	attempt := 1
+	for d, err := range r.a.opts.Model.Stream(ctx, r.request(c)) {
+		if err != nil {
+			return nil, err
+		}
+		switch d.Kind {
+		case model.DeltaText:
+			if keep {
+				r.shown = append(r.shown, d.Text...)
+			}
+			if !quiet {
+				r.events.emit(Event{Type: EventText, Text: d.Text, Round: c.Round, Attempt: attempt})
+			}
+		case model.DeltaReasoning:
+			if !quiet {
+				r.events.emit(Event{Type: EventThinking, Text: d.Text, Round: c.Round, Attempt: attempt})
+			}
+		case model.DeltaCall:
+			r.events.emit(Event{Type: EventToolGen, ToolUse: &ToolUse{Name: d.Name}})
+		case model.DeltaDone:
+			return d.Reply, nil
+		}
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	return nil, errors.New("the model's stream ended without a reply: the adapter is at fault")
+}
+
+// account takes the usage of a reply into the books.
+func (r *run) account(reply *model.Reply) {
+	p := r.a.opts.Model.Profile()
+	m := reply.Message
+	m.Origin = message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account}
+	res := &r.result
+	res.Usage = res.Usage.Add(reply.Usage)
+	if res.UsageByModel == nil {
+		res.UsageByModel = make(map[string]model.Usage, 1)
+	}
+	name := p.Provider + "/" + p.Model
+	res.UsageByModel[name] = res.UsageByModel[name].Add(reply.Usage)
+	report := &UsageReport{Provider: p.Provider, Model: p.Model, Usage: reply.Usage}
+	if p.Price != nil {
+		cost := p.Price.Cost(reply.Usage)
+		report.CostUSD = &cost
+		if res.APICalls == 1 || res.CostUSD != nil {
+			sum := cost
+			if res.CostUSD != nil {
+				sum += *res.CostUSD
+			}
+			res.CostUSD = &sum
+		}
+		r.unsaved.CostUSD += cost
+	} else {
+		res.CostUSD = nil
+	}
+	r.unsaved.Usage = r.unsaved.Usage.Add(reply.Usage)
+	r.unsaved.Calls++
+	res.Reasoning = m.Reasoning()
+	if res.Reasoning != "" {
+		r.events.emit(Event{Type: EventReasoning, Text: res.Reasoning})
+	}
+	r.events.emit(Event{Type: EventUsage, Usage: report})
+}

@@ -1,0 +1,30 @@
+package prompt_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rondo-engine/rondo/prompt"
+)
+
+func TestPromptNamesTheDayAndNotTheHour(t *testing.T) {
+	f := prompt.Facts{Workspace: "/w", Platform: "linux/amd64", Model: "m", Tools: true, Day: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
+	later := f
+	later.Day = f.Day.Add(10 * time.Hour)
+	got := prompt.Build(f)
+	if got != prompt.Build(later) {
+		t.Error("two times of one day give different prompts")
+	}
+	for _, want := range []string{"Workspace: /w", "Platform: linux/amd64", "Model: m", "2026-03-04"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the prompt lacks %q:\n%s", want, got)
+		}
+	}
+}
+
+func TestPromptWithoutToolsDoesNotSpeakOfAWorkspace(t *testing.T) {
+	if got := prompt.Build(prompt.Facts{Workspace: "/w"}); strings.Contains(got, "Workspace") {
+		t.Errorf("the prompt names a workspace:\n%s", got)
+	}
+}

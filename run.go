@@ -1,0 +1,162 @@
+package rondo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/store"
+)
+
+// summaryTime bounds the call that sums up a run which a limit ended.
+const summaryTime = 60 * time.Second
+
+// run is one turn of a session: the loop's host.
+type run struct {
+	s      *Session
+	a      *Agent
+	req    Request
+	taskID string
+	events emitter
+	system string
+
+	// users is the context that ends only when somebody stops the run, not
+	// when its time is used up.
+	users   context.Context
+	state   loop.State
+	result  Result
+	unsaved store.Update // usage that no save has carried yet
+	shown   []byte       // visible text of the reply in flight
+}
+
+func newRun(s *Session, req Request) *run {
+	r := &run{s: s, a: s.agent, req: req, taskID: req.TaskID}
+	if r.taskID == "" {
+		r.taskID = s.agent.opts.NewID()
+	}
+	r.events.session = s.id
+	r.events.seq = s.seq
+	return r
+}
+
+// do runs the turn: begin, loop, finish.
+func (r *run) do(ctx context.Context) (Result, error) {
+	r.users = ctx
+	r.result = Result{SessionID: r.s.id, TaskID: r.taskID, Started: r.a.opts.Now()}
+	if err := r.begin(ctx); err != nil {
+		return r.result, err
+	}
+	limits := r.a.opts.Limits
+	if limits.MaxExecution > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limits.MaxExecution, loop.ErrDeadline)
+		defer cancel()
+	}
+	r.state = loop.State{History: r.s.history}
+	outcome := loop.Run(ctx, r, &r.state, limits)
+	return r.finish(context.WithoutCancel(ctx), outcome)
+}
+
+// begin loads the session and saves the user's message.
+func (r *run) begin(ctx context.Context) error {
+	if err := r.s.load(ctx, r.req); err != nil {
+		return err
+	}
+	if r.req.System != "" {
+		r.s.system = r.req.System
+	}
+	r.system = r.s.system
+	parts := r.req.Attachments
+	if r.req.Text != "" {
+		text := strings.ToValidUTF8(r.req.Text, "\uFFFD")
+		parts = append([]message.Part{message.Text(text)}, parts...)
+	}
+	if len(parts) == 0 {
+		return r.resume(ctx)
+	}
+	return r.s.say(ctx, &message.Message{Role: message.User, Parts: parts})
+}
+
+// resume goes on with a session whose last turn broke off.
+func (r *run) resume(ctx context.Context) error {
+	last := r.s.history.Last()
+	if last == nil || last.Role == message.Assistant || last.Role == message.System {
+		return fmt.Errorf("session %s: %w", r.s.id, ErrNothingToDo)
+	}
+	return r.s.save(ctx, nil, store.Update{Running: true})
+}
+
+// finish closes the books of the run and tells how it ended.
+func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
+	r.s.history = r.state.History
+	res := &r.result
+	res.FinalResponse, res.Reason, res.Detail = o.Final, o.Reason, o.Detail
+	res.Messages = r.s.history.Messages()
+	res.Rounds = r.state.Rounds
+	res.Duration = r.a.opts.Now().Sub(res.Started)
+	u := r.unsaved
+	u.EndReason = string(o.Reason)
+	if err := r.s.save(ctx, r.interruptedReply(o), u); err != nil {
+		o.Err = errors.Join(o.Err, err)
+	}
+	err := runError(o)
+	if e, ok := errors.AsType[*model.Error](o.Err); ok {
+		r.events.emit(Event{Type: EventError, Failure: failure(e, -1)})
+	} else if o.Err != nil {
+		r.events.emit(Event{Type: EventError, Failure: &Failure{Class: "internal", Message: o.Err.Error(), RetryIn: -1}})
+	}
+	done := *res
+	r.events.emit(Event{Type: EventDone, Done: &done})
+	r.s.seq = r.events.seq
+	return done, err
+}
+
+// interruptedReply is what was seen of a reply that was cut off. The store
+// keeps it for people; it is never part of the history that a model sees.
+func (r *run) interruptedReply(o loop.Outcome) []*message.Message {
+	if len(r.shown) == 0 || o.Reason == loop.EndTurn {
+		return nil
+	}
+	m := message.NewAssistant(message.Text(string(r.shown)))
+	m.Status = message.StatusInterrupted
+	return []*message.Message{m}
+}
+
+func failure(e *model.Error, retryIn time.Duration) *Failure {
+	return &Failure{
+		Class: e.Class, Message: e.Error(), Provider: e.Provider, Model: e.Model, Status: e.Status, RetryIn: retryIn,
+	}
+}
+
+// Now returns the time.
+func (r *run) Now() time.Time { return r.a.opts.Now() }
+
+// Manage leaves the history as it is: compression is not built yet, so a
+// prompt that is too large ends the run.
+func (r *run) Manage(_ context.Context, h message.History, overflow bool) (message.History, error) {
+	if overflow {
+		return h, loop.ErrOverflow
+	}
+	return h, nil
+}
+
+// Save makes messages durable, with what was used since the last time.
+func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {
+	u := r.unsaved
+	r.unsaved = store.Update{}
+	return r.s.save(ctx, msgs, u)
+}
+
+// Checkpoint is the place for snapshots.
+func (r *run) Checkpoint(context.Context, *loop.State) error { return nil }
+
+// Steering returns what the user said meanwhile.
+func (r *run) Steering() []string { return r.s.takeSteering() }
+
+func messageID(n int) string { return "m" + strconv.Itoa(n) }

@@ -1,0 +1,300 @@
+package rondo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"sync"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/store"
+)
+
+// Session is one conversation. Its methods are safe for concurrent use; one run
+// goes on at a time, and the goroutine of that run owns all that the
+// conversation consists of.
+type Session struct {
+	agent *Agent
+	id    string
+	fresh bool // the agent made the id: the store cannot know it yet
+	users int  // guarded by agent.live.mu
+
+	// turn holds a token while no run goes on.
+	turn chan struct{}
+
+	mu       sync.Mutex
+	cancel   context.CancelCauseFunc // of the run that goes on, else nil
+	steering []string
+
+	// What follows is owned by the holder of the turn.
+	loaded  bool
+	stored  bool // the store has the session
+	history message.History
+	system  string
+	cache   model.Cache
+	nextID  int
+	seq     int64
+}
+
+// ErrBusy says that a session cannot begin a run because another goes on. Steer
+// the run, cancel it, or wait for its end.
+var ErrBusy = errors.New("the session is busy with another run")
+
+// ErrNothingToDo says that a run was asked to go on with a conversation that
+// has come to its end.
+var ErrNothingToDo = errors.New("there is nothing to go on with: say what to do next")
+
+// errStopped is the cause of a run's end by Cancel.
+var errStopped = errors.New("the user stopped the run")
+
+func newSession(a *Agent, id string) *Session {
+	s := &Session{agent: a, id: id, turn: make(chan struct{}, 1), nextID: 1}
+	if id == "" {
+		s.id, s.fresh = a.opts.NewID(), true
+	}
+	s.turn <- struct{}{}
+	return s
+}
+
+// ID returns the session's id.
+func (s *Session) ID() string { return s.id }
+
+// Run runs one turn to its end, as Agent.Run does. It returns ErrBusy at once
+// when another run of the session goes on.
+func (s *Session) Run(ctx context.Context, req Request) (Result, error) {
+	return s.run(ctx, req, nil)
+}
+
+// Stream runs one turn and yields its events, as Agent.Stream does.
+func (s *Session) Stream(ctx context.Context, req Request) iter.Seq2[Event, error] {
+	return func(yield func(Event, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		q := newQueue()
+		var err error
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			defer q.close()
+			_, err = s.run(ctx, req, q)
+		})
+		defer wg.Wait()
+		defer cancel()
+		done := false
+		for ev := range q.all(context.Background()) {
+			done = done || ev.Type == EventDone
+			if !yield(ev, nil) {
+				return
+			}
+		}
+		wg.Wait()
+		if !done && err != nil {
+			yield(Event{}, err)
+		}
+	}
+}
+
+// Cancel stops the run that goes on; the reply in flight is thrown away. When
+// none goes on it does nothing. It does not wait for the end.
+func (s *Session) Cancel() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel != nil {
+		s.cancel(errStopped)
+	}
+}
+
+// Steer says something to the run that goes on, without stopping it: the model
+// reads it with the next results of its tools, or as the next message if it has
+// finished. It reports whether a run goes on.
+func (s *Session) Steer(text string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cancel == nil {
+		return false
+	}
+	s.steering = append(s.steering, text)
+	return true
+}
+
+func (s *Session) takeSteering() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	said := s.steering
+	s.steering = nil
+	return said
+}
+
+// enter claims the session for a run. The context that it returns ends with
+// ctx, with Cancel, and when leave is called.
+func (s *Session) enter(ctx context.Context) (runCtx context.Context, leave func(), err error) {
+	select {
+	case <-s.turn:
+	default:
+		return nil, nil, fmt.Errorf("session %s: %w", s.id, ErrBusy)
+	}
+	runCtx, cancel := context.WithCancelCause(ctx)
+	s.mu.Lock()
+	s.cancel = cancel
+	s.mu.Unlock()
+	return runCtx, func() {
+		s.mu.Lock()
+		s.cancel, s.steering = nil, nil
+		s.mu.Unlock()
+		cancel(nil)
+		s.turn <- struct{}{}
+	}, nil
+}
+
+// run claims the session, runs one turn and gives the session back.
+func (s *Session) run(ctx context.Context, req Request, q *queue) (Result, error) {
+	runCtx, leave, err := s.enter(ctx)
+	if err != nil {
+		return Result{SessionID: s.id}, err
+	}
+	defer leave()
+	r := newRun(s, req)
+	for _, l := range slices.Concat(s.agent.opts.Listeners, req.Listeners) {
+		r.events.listen(l)
+	}
+	if q != nil {
+		r.events.queues = append(r.events.queues, q)
+	}
+	defer r.events.close()
+	return r.do(runCtx)
+}
+
+// load brings what was said before into memory, once.
+func (s *Session) load(ctx context.Context, req Request) error {
+	if req.History != nil {
+		if err := s.adopt(ctx, req.History); err != nil {
+			return err
+		}
+	}
+	if s.loaded {
+		return nil
+	}
+	s.system = s.agent.opts.System
+	if st := s.agent.opts.Store; st != nil && !s.fresh {
+		meta, msgs, err := st.Load(ctx, s.id)
+		if err != nil {
+			return fmt.Errorf("load session %s: %w", s.id, err)
+		}
+		if err := s.restore(ctx, meta, msgs); err != nil {
+			return fmt.Errorf("restore session %s: %w", s.id, err)
+		}
+	}
+	s.loaded = true
+	return nil
+}
+
+// adopt begins with a history that the caller brought. It is saved with a new
+// session, under ids of its own.
+func (s *Session) adopt(ctx context.Context, msgs []*message.Message) error {
+	own := make([]*message.Message, len(msgs))
+	for i, m := range msgs {
+		c := *m
+		c.ID = ""
+		own[i] = &c
+	}
+	s.history, _ = message.Normalise(own)
+	if !s.loaded {
+		s.system, s.loaded = s.agent.opts.System, true
+	}
+	if !s.fresh || s.stored {
+		return nil
+	}
+	return s.save(ctx, s.history.Messages(), store.Update{})
+}
+
+// restore takes over what the store has. Calls that were open when the session
+// broke off are answered, and the answers are saved, so that this happens once.
+func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message) error {
+	s.stored = true
+	s.nextID = len(msgs) + 1
+	if meta.Model == s.agent.opts.Model.Profile().Model && meta.System != "" {
+		s.system = meta.System
+	}
+	said := slices.DeleteFunc(msgs, func(m *message.Message) bool {
+		return m.Role == message.Assistant && m.Status == message.StatusInterrupted
+	})
+	s.history, _ = message.Normalise(said)
+	all := s.history.Messages()
+	n := len(all)
+	for n > 0 && all[n-1].ID == "" && all[n-1].Role == message.Tool {
+		n--
+	}
+	return s.save(ctx, all[n:], store.Update{})
+}
+
+// save makes messages durable and gives them their ids. A message that has one
+// was saved before.
+func (s *Session) save(ctx context.Context, msgs []*message.Message, u store.Update) error {
+	if slices.ContainsFunc(msgs, func(m *message.Message) bool { return m.ID != "" }) {
+		msgs = slices.DeleteFunc(slices.Clone(msgs), func(m *message.Message) bool { return m.ID != "" })
+	}
+	for _, m := range msgs {
+		m.ID = messageID(s.nextID)
+		s.nextID++
+		if m.Time.IsZero() {
+			m.Time = s.agent.opts.Now()
+		}
+	}
+	if s.agent.opts.Store == nil || (len(msgs) == 0 && u == (store.Update{})) {
+		return nil
+	}
+	if err := s.create(ctx); err != nil {
+		return err
+	}
+	if err := s.agent.opts.Store.Append(ctx, s.id, msgs, u); err != nil {
+		return fmt.Errorf("save session %s: %w", s.id, err)
+	}
+	return nil
+}
+
+// create adds the session to the store with its first message.
+func (s *Session) create(ctx context.Context) error {
+	if s.stored {
+		return nil
+	}
+	p := s.agent.opts.Model.Profile()
+	now := s.agent.opts.Now()
+	err := s.agent.opts.Store.Create(ctx, store.Session{
+		ID: s.id, Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
+		System: s.system, CreatedAt: now, UpdatedAt: now,
+	})
+	if err != nil {
+		return fmt.Errorf("create session %s: %w", s.id, err)
+	}
+	s.stored = true
+	return nil
+}
+
+// say puts the user's message at the end of the history. What an interruption
+// left open is closed first, so that the turn is valid; a message that was
+// never answered is joined with the new one.
+func (s *Session) say(ctx context.Context, m *message.Message) error {
+	fresh := []*message.Message{m}
+	last := s.history.Last()
+	switch {
+	case last != nil && last.Role == message.User:
+		if err := s.save(ctx, fresh, store.Update{Running: true}); err != nil {
+			return err
+		}
+		joined := *last
+		joined.Parts = slices.Concat(last.Parts, []message.Part{message.Text("\n\n")}, m.Parts)
+		var err error
+		s.history, err = s.history.Replace(s.history.Len()-1, &joined)
+		return err
+	case last != nil && last.Role == message.Tool:
+		fresh = []*message.Message{message.NewAssistant(message.Text(message.InterruptedText)), m}
+	}
+	for _, m := range fresh {
+		var err error
+		if s.history, err = s.history.Append(m); err != nil {
+			return err
+		}
+	}
+	return s.save(ctx, fresh, store.Update{Running: true})
+}
