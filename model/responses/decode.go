@@ -85,6 +85,10 @@ func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) 
 	return false, nil
 }
 
+// Finished reports that nothing more is needed but, after an error, the words
+// that may explain it. See wire.Finisher.
+func (d *decoder) Finished() bool { return d.failed != nil }
+
 // delta takes the next piece of a section. It is the path of nearly all events.
 func (d *decoder) delta(e *event, kind sectionKind) {
 	s := unquote(e.delta)
