@@ -98,6 +98,9 @@ type Quirks struct {
 	NoEffort bool
 	// Thinking asks anthropic_messages for thinking without an effort.
 	Thinking bool
+	// AdaptiveThinking means that the model sets its own budget for thinking in
+	// anthropic_messages and refuses one from outside.
+	AdaptiveThinking bool
 	// Headers are sent with each request.
 	Headers map[string]string
 	// Extra are members added to each request's body, JSON by name.
