@@ -33,7 +33,7 @@ func New[A any](t Tool, run func(ctx context.Context, call Call, args A) (Result
 	}
 	t.Run = func(ctx context.Context, call Call) (Result, error) {
 		var args A
-		if err := json.Unmarshal(call.Args, &args, lenient); err != nil {
+		if err := decodeArgs(call.Args, &args); err != nil {
 			return Result{}, fmt.Errorf("decode arguments of %s: %w", t.Name, err)
 		}
 		return run(ctx, call, args)
@@ -52,6 +52,25 @@ func Must(t *Tool, err error) *Tool {
 		panic(err)
 	}
 	return t
+}
+
+// decodeArgs decodes arguments that fit a schema. An integer may be written 5.0
+// there, which Go's integers do not take: then all numbers are put in their
+// plain form first.
+func decodeArgs(raw stdjson.RawMessage, into any) error {
+	err := json.Unmarshal(raw, into, lenient)
+	if err == nil {
+		return nil
+	}
+	var plain any
+	if json.Unmarshal(raw, &plain, lenient) != nil {
+		return err
+	}
+	again, encodeErr := json.Marshal(plain)
+	if encodeErr != nil {
+		return err
+	}
+	return json.Unmarshal(again, into, lenient)
 }
 
 // lenient accepts what models really write.

@@ -5,6 +5,7 @@ import (
 	stdjson "encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"unicode/utf8"
 
@@ -94,14 +95,14 @@ func syntaxError(text string) error {
 	dec := jsontext.NewDecoder(bytes.NewReader(v), lenient)
 	_, err := dec.ReadValue()
 	if err == nil {
-		return fmt.Errorf("the arguments are not one JSON object: %q follows it", shorten(text[dec.InputOffset():], 40))
+		return fmt.Errorf("the arguments are not one JSON object: %s follows it", shorten(text[dec.InputOffset():], 40))
 	}
 	syntactic, ok := errors.AsType[*jsontext.SyntacticError](err)
-	if !ok {
-		return fmt.Errorf("the arguments are not valid JSON: they end in the middle, after %q", tail(text, 40))
+	if !ok || errors.Is(err, io.ErrUnexpectedEOF) {
+		return fmt.Errorf("the arguments are not valid JSON: they end in the middle, after `%s`", tail(text, 40))
 	}
 	at := min(int(syntactic.ByteOffset), len(text))
-	return fmt.Errorf("the arguments are not valid JSON: %w at byte %d, after %q and before %q",
+	return fmt.Errorf("the arguments are not valid JSON: %w at byte %d, after `%s` and before `%s`",
 		syntactic.Err, at, tail(text[:at], 30), shorten(text[at:], 30))
 }
 
