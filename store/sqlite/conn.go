@@ -14,7 +14,7 @@ import (
 // setup prepares a new connection: a lock is waited for a little inside of
 // SQLite and then by the Store; the page cache is 512 KiB; what must be sorted
 // is sorted in memory, so that no other file is written.
-const setup = `PRAGMA busy_timeout = 100; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY`
+const setup = `PRAGMA busy_timeout = 20; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -512; PRAGMA temp_store = MEMORY`
 
 const (
 	sqlBegin    = "BEGIN IMMEDIATE"

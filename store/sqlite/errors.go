@@ -33,7 +33,7 @@ func explain(path string, err error) error {
 	if text, ok := advice[code(err)]; ok {
 		return fmt.Errorf("%s: %s: %w", path, text, err)
 	}
-	if code(err) != 0 || errors.Is(err, errLocked) || errors.Is(err, ErrNewerSchema) {
+	if code(err) != 0 || errors.Is(err, errLocked) || errors.Is(err, ErrNewerSchema) || errors.Is(err, ErrForeign) {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	if errors.Is(err, fs.ErrPermission) {

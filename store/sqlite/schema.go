@@ -102,9 +102,14 @@ func (s *Store) version(ctx context.Context, c *conn) (version int64, err error)
 	return version, err
 }
 
-// ErrNewerSchema is in the chain of the error about a file that a newer rondo
-// wrote.
-var ErrNewerSchema = errors.New("a newer version of rondo wrote this session store")
+var (
+	// ErrNewerSchema is in the chain of the error about a file that a newer
+	// rondo wrote.
+	ErrNewerSchema = errors.New("a newer version of rondo wrote this session store")
+	// ErrForeign is in the chain of the error about a database that is not
+	// rondo's.
+	ErrForeign = errors.New("the file is the database of another program")
+)
 
 // beginFile turns an empty file to WAL mode, for good.
 func beginFile(ctx context.Context, c *conn) error {
@@ -117,6 +122,6 @@ func beginFile(ctx context.Context, c *conn) error {
 // refuseForeign returns an error if the file has tables of another program.
 func refuseForeign(ctx context.Context, c *conn) error {
 	return c.query(ctx, "SELECT name FROM sqlite_schema LIMIT 1", nil, func(row []driver.Value) error {
-		return fmt.Errorf("it is the database of another program (it has a table %q and no version of rondo); choose another file", row[0])
+		return fmt.Errorf("%w (it has a table %q and no version of rondo); choose another file", ErrForeign, row[0])
 	})
 }
