@@ -1,0 +1,75 @@
+//go:build unix
+
+package proc
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// family is a command and the processes that it started.
+type family struct {
+	leader int
+	id     string
+	found  []member // those outside of the group that were sent SIGTERM
+}
+
+// startInSession starts cmd as the leader of a new session, and so of a new
+// process group without a terminal. Its standard input is empty.
+func startInSession(cmd *exec.Cmd) error {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	return cmd.Start()
+}
+
+// terminate asks all of the family to end.
+func (f *family) terminate() {
+	f.found = f.strays()
+	f.signal(syscall.SIGTERM)
+}
+
+// kill ends what is left of the family, with those that it started meanwhile.
+func (f *family) kill() {
+	f.signal(syscall.SIGKILL)
+	for range 3 {
+		if f.found = f.strays(); len(f.found) == 0 {
+			return
+		}
+		f.signal(syscall.SIGKILL)
+	}
+}
+
+func (f *family) signal(sig syscall.Signal) {
+	_ = syscall.Kill(-f.leader, sig) // an error says that there is nobody left
+	for _, m := range f.found {
+		if m.same() {
+			_ = syscall.Kill(m.pid, sig)
+		}
+	}
+}
+
+// alive reports whether any of the family is known to live.
+func (f *family) alive() bool {
+	if f.groupAlive() {
+		return true
+	}
+	for _, m := range f.found {
+		if m.same() {
+			return true
+		}
+	}
+	return false
+}
+
+func (f *family) groupAlive() bool {
+	return !errors.Is(syscall.Kill(-f.leader, 0), syscall.ESRCH)
+}
+
+// signalName names the signal that ended a process, "" if none did.
+func signalName(state *os.ProcessState) string {
+	if status, ok := state.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return status.Signal().String()
+	}
+	return ""
+}
