@@ -11,6 +11,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"time"
 
 	"github.com/rondo-engine/rondo/message"
 )
@@ -84,12 +85,20 @@ type DeltaKind uint8
 // The kinds of deltas. Text and reasoning bring the next piece of it.
 // DeltaCall announces a tool call once its name is known, DeltaCallArgs brings
 // the next piece of its arguments. DeltaDone ends the stream.
+//
+// The others come from package resilient, with a Notice: DeltaReset takes back
+// all deltas of the reply so far, because it failed after some were seen;
+// DeltaRetry says that an attempt failed and another follows after a wait,
+// DeltaSwitch that another model is asked from here on. They come in this order.
 const (
 	DeltaText DeltaKind = iota + 1
 	DeltaReasoning
 	DeltaCall
 	DeltaCallArgs
 	DeltaDone
+	DeltaReset
+	DeltaRetry
+	DeltaSwitch
 )
 
 // Delta is one step of a streamed reply. It carries only what is new.
@@ -103,6 +112,22 @@ type Delta struct {
 	Name  string
 	// Reply is the whole reply (DeltaDone only).
 	Reply *Reply
+	// Notice is why the reply begins anew (DeltaReset, DeltaRetry and
+	// DeltaSwitch only).
+	Notice *Notice
+}
+
+// Notice tells of an attempt that failed and of what follows it.
+type Notice struct {
+	// Err is how the attempt failed.
+	Err *Error
+	// Attempt counts the failed attempts of the call with this model, from 1.
+	Attempt int
+	// Wait is how long the next attempt is put off, from when the notice is
+	// given; there is nothing to tell a person when it is 0.
+	Wait time.Duration
+	// To is the model that is asked next, and stays (DeltaSwitch only).
+	To *Profile
 }
 
 // Finish says why a reply ended.
