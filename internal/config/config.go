@@ -1,0 +1,149 @@
+// Package config is what a user can set, from where, and what holds when
+// nothing is set.
+//
+// Config is one struct and Default its one set of defaults. Load lays the
+// layers over it, weakest first: $RONDO_HOME/config.yaml, the project's
+// .rondo/config.yaml, RONDO_* variables, flags. A file is checked whole: every
+// unknown key and wrong value is an error with its place. What a project's file
+// could do harm with counts only in folders that the user trusts.
+//
+// Struct tags say all that is known of a key:
+//
+//	yaml:"name"     its name
+//	oneof:"a b"     the values that it may have
+//	min:"0"         its least value; max:"1" its greatest
+//	secret:"yes"    never print it
+//	trusted:"yes"   not in a project's file unless the folder is trusted
+package config
+
+import "time"
+
+// Config is all that can be set.
+type Config struct {
+	Model           string `yaml:"model"`
+	Endpoint        `yaml:",inline"`
+	Provider        string               `yaml:"provider"`
+	ContextWindow   int                  `yaml:"context_window" min:"0"`
+	MaxOutputTokens int                  `yaml:"max_output_tokens" min:"0"`
+	Effort          string               `yaml:"effort" oneof:"none minimal low medium high xhigh max"`
+	Agent           Agent                `yaml:"agent"`
+	Tools           []string             `yaml:"tools"`
+	NoTools         bool                 `yaml:"no_tools"`
+	Toolset         string               `yaml:"toolset"`
+	Approve         string               `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
+	Sandbox         string               `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
+	Compression     Compression          `yaml:"compression"`
+	Delegation      Delegation           `yaml:"delegation"`
+	Fallback        []Target             `yaml:"fallback_providers"`
+	Auxiliary       map[string]Auxiliary `yaml:"auxiliary"`
+	Providers       map[string]Provider  `yaml:"providers"`
+	Models          map[string]Model     `yaml:"models"`
+}
+
+// Endpoint is where a provider answers and how to be let in.
+type Endpoint struct {
+	BaseURL string `yaml:"base_url" trusted:"yes"`
+	APIMode string `yaml:"api_mode" oneof:"chat_completions codex_responses responses anthropic_messages"`
+	// APIKey is the key, KeyEnv the variable that holds it, KeyCommand a
+	// command that prints it.
+	APIKey     string `yaml:"api_key" secret:"yes" trusted:"yes"`
+	KeyEnv     string `yaml:"key_env" trusted:"yes"`
+	KeyCommand string `yaml:"key_command" trusted:"yes"`
+}
+
+// Agent bounds a run. Zero is no bound but for MaxTurns.
+type Agent struct {
+	MaxTurns             int           `yaml:"max_turns" min:"1"`
+	MaxErrors            int           `yaml:"max_errors" min:"0"`
+	MaxBudgetInputTokens int64         `yaml:"max_budget_input_tokens" min:"0"`
+	MaxExecution         time.Duration `yaml:"max_execution" min:"0"`
+	Snapshot             string        `yaml:"snapshot" oneof:"every_tool_round every_round manual"`
+}
+
+// Compression says when and how a long history is summarised.
+type Compression struct {
+	Enabled bool `yaml:"enabled"`
+	// Threshold is the part of the context window from which on.
+	Threshold    float64 `yaml:"threshold" min:"0.05" max:"0.95"`
+	ProtectLastN int     `yaml:"protect_last_n" min:"1"`
+}
+
+// Delegation bounds the children of an agent; the target is their model.
+type Delegation struct {
+	Target                `yaml:",inline"`
+	MaxIterations         int `yaml:"max_iterations" min:"1"`
+	MaxConcurrentChildren int `yaml:"max_concurrent_children" min:"1"`
+	MaxDepth              int `yaml:"max_depth" min:"0"`
+}
+
+// Target is a model somewhere.
+type Target struct {
+	Provider string `yaml:"provider"`
+	Model    string `yaml:"model"`
+	Endpoint `yaml:",inline"`
+}
+
+// Auxiliary is the model of a side task, such as vision, compression,
+// web_extract or title, and what to fall back to.
+type Auxiliary struct {
+	Target   `yaml:",inline"`
+	Timeout  time.Duration `yaml:"timeout" min:"0"`
+	Effort   string        `yaml:"effort" oneof:"none minimal low medium high xhigh max"`
+	Fallback []Target      `yaml:"fallback_chain"`
+}
+
+// Provider is what is set for a provider, a known or a new one.
+type Provider struct {
+	Endpoint `yaml:",inline"`
+	Model    string `yaml:"model"`
+	Quirks   Quirks `yaml:"quirks"`
+}
+
+// Model is what is set for a model, named PROVIDER/NAME or NAME.
+type Model struct {
+	ContextWindow   int    `yaml:"context_window" min:"0"`
+	MaxOutputTokens int    `yaml:"max_output_tokens" min:"0"`
+	Price           *Price `yaml:"price"`
+	Quirks          Quirks `yaml:"quirks"`
+}
+
+// Price is in US dollars for a million tokens.
+type Price struct {
+	Input      float64 `yaml:"input" min:"0"`
+	CacheRead  float64 `yaml:"cache_read" min:"0"`
+	CacheWrite float64 `yaml:"cache_write" min:"0"`
+	Output     float64 `yaml:"output" min:"0"`
+}
+
+// Quirks override how an endpoint is spoken to; nil leaves what is known of it.
+type Quirks struct {
+	MaxTokensField  *string           `yaml:"max_tokens_field" oneof:"max_tokens max_completion_tokens"`
+	DeveloperRole   *bool             `yaml:"developer_role"`
+	NoStreamOptions *bool             `yaml:"no_stream_options"`
+	NoStream        *bool             `yaml:"no_stream"`
+	ReasoningField  *string           `yaml:"reasoning_field"`
+	ThinkTags       *bool             `yaml:"think_tags"`
+	StartsInThink   *bool             `yaml:"starts_in_think"`
+	CacheMarks      *bool             `yaml:"cache_marks"`
+	NoCacheMarks    *bool             `yaml:"no_cache_marks"`
+	ToolIDAlphabet  *string           `yaml:"tool_id_alphabet" oneof:"mistral anthropic"`
+	ServerState     *bool             `yaml:"server_state"`
+	NoImages        *bool             `yaml:"no_images"`
+	NoToolImages    *bool             `yaml:"no_tool_images"`
+	NoEffort        *bool             `yaml:"no_effort"`
+	Thinking        *bool             `yaml:"thinking"`
+	Headers         map[string]string `yaml:"headers" secret:"yes" trusted:"yes"`
+	Extra           map[string]string `yaml:"extra"`
+}
+
+// Default returns what holds when nothing is set. Approval asks: where there is
+// nobody to ask, that denies.
+func Default() Config {
+	return Config{
+		Agent:       Agent{MaxTurns: 500, Snapshot: "every_tool_round"},
+		Approve:     "ask",
+		Sandbox:     "workspace",
+		Compression: Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
+		Delegation:  Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1},
+	}
+}
