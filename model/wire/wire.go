@@ -25,3 +25,11 @@ type Decoder interface {
 	// arrived in Partial.
 	End() (*model.Reply, error)
 }
+
+// Finisher is implemented by decoders that can tell before Event reports done
+// that the reply is whole but for trailing matters such as the usage. From then
+// on a provider that neither goes on nor ends the body is not waited for.
+type Finisher interface {
+	// Finished reports that nothing of the message is missing.
+	Finished() bool
+}
