@@ -63,40 +63,50 @@ func (p *player) play(s *Server, proto protocol, req *Request, r *Reply) {
 		p.playWhole(proto, enc, moves, end)
 		return
 	}
+	p.playStream(enc, moves, end)
+}
+
+// playStream sends the reply step by step. Nothing of it is sent before the
+// first step that says something.
+func (p *player) playStream(enc encoder, moves []move, end ending) {
 	p.faults = map[int]Step{}
 	for _, m := range moves {
 		if m.after > 0 {
 			p.faults[m.after] = m.Step
 		}
 	}
-	var open *block
 	opened := false
+	open := func() {
+		if !opened {
+			opened = true
+			enc.open()
+		}
+	}
+	var current *block
+	turnTo := func(b *block) {
+		if current == b {
+			return
+		}
+		if current != nil {
+			enc.end(current)
+		}
+		if current = b; b != nil {
+			enc.begin(b)
+		}
+	}
 	for _, m := range moves {
-		if m.kind <= stepCall || m.kind == stepError {
-			if !opened {
-				enc.open()
-				opened = true
-			}
+		if m.block != nil || m.kind == stepError {
+			open()
 		}
-		if open != nil && m.kind <= stepCall && m.block != open {
-			enc.end(open)
-			open = nil
+		if m.block != nil {
+			turnTo(m.block)
 		}
-		if m.block != nil && open == nil {
-			enc.begin(m.block)
-			open = m.block
-		}
-		p.step(enc, m)
-		if p.err != nil {
+		if p.step(enc, m); p.err != nil {
 			return
 		}
 	}
-	if !opened {
-		enc.open()
-	}
-	if open != nil {
-		enc.end(open)
-	}
+	open()
+	turnTo(nil)
 	enc.close(end)
 }
 

@@ -40,7 +40,6 @@ type Request struct {
 	store     bool
 	encrypted bool // Responses: reasoning is wanted with encrypted content
 	usageWish bool // chat: usage is wanted at the end of the stream
-	marks     []int
 	items     []rawItem
 	previous  *storedResponse
 	done      chan struct{}
