@@ -22,6 +22,7 @@ func NewDecoder(p *model.Profile) wire.Decoder { return &decoder{p: p} }
 // their place in the output: some servers change the ids on the way.
 type decoder struct {
 	p     *model.Profile
+	event event // the one at hand
 	items []*entry
 	// last is the entry that the last event was about.
 	last  *entry
@@ -55,32 +56,31 @@ func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) 
 	if d.status != "" || d.deaf {
 		return d.status != "", nil
 	}
-	var e event
+	e := &d.event
 	if !e.scan(data) {
 		if !bytes.Equal(bytes.TrimSpace(data), []byte("[DONE]")) {
 			d.unread++
 		}
 		return false, nil
 	}
-	kind := string(e.kind)
-	if kind == "" {
-		kind = name
+	if len(e.kind) == 0 {
+		e.kind = []byte(name)
 	}
-	switch kind {
+	switch string(e.kind) {
 	case "response.output_text.delta":
-		d.delta(&e, sectionText)
+		d.delta(e, sectionText)
 	case "response.refusal.delta":
-		d.delta(&e, sectionRefusal)
+		d.delta(e, sectionRefusal)
 	case "response.reasoning_summary_text.delta":
-		d.delta(&e, sectionSummary)
+		d.delta(e, sectionSummary)
 	case "response.reasoning_text.delta":
-		d.delta(&e, sectionThought)
+		d.delta(e, sectionThought)
 	case "response.function_call_arguments.delta":
-		d.delta(&e, sectionArguments)
+		d.delta(e, sectionArguments)
 	case "response.custom_tool_call_input.delta":
-		d.delta(&e, sectionInput)
+		d.delta(e, sectionInput)
 	default:
-		return d.slow(kind, &e, data)
+		return d.slow(string(e.kind), e, data)
 	}
 	return false, nil
 }

@@ -249,11 +249,11 @@ func (it *entry) toolCall(d *decoder) message.Part {
 		id = it.id
 	}
 	p := message.Call(d.callID(id, it.call-1), it.name, args)
-	if it.done {
-		p.State = d.state(kind, callRest(it.raw))
-	} else if kind == stateCustom {
-		p.State = d.state(kind, "{}")
+	rest := callRest(it.raw)
+	if rest == "" && kind == stateCustom { // the state's kind alone says something
+		rest = "{}"
 	}
+	p.State = d.state(kind, rest)
 	return p
 }
 

@@ -88,6 +88,9 @@ func (e *encoder) content(dst []byte, parts []message.Part) []byte {
 		p := &parts[i]
 		switch p.Kind {
 		case message.KindText:
+			if p.Text == "" {
+				continue // the service refuses empty text
+			}
 			dst = appendText(separate(dst), "input_text", p.Text)
 		case message.KindImage, message.KindFile:
 			dst = e.media(separate(dst), p)

@@ -21,6 +21,7 @@ func (d *decoder) End() (*model.Reply, error) {
 	}
 	r := d.reply()
 	r.Finish = d.finishReason(r)
+	r.Announced = r.Finish == model.FinishToolCalls // the protocol has no word for it beside the calls
 	return r, nil
 }
 

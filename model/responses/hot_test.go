@@ -1,0 +1,139 @@
+package responses_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/responses"
+)
+
+const deltas = 20_000
+
+// textEvents are the text deltas of a long reply, with what the service puts
+// around them.
+func textEvents() [][]byte {
+	events := make([][]byte, deltas)
+	for i := range events {
+		events[i] = fmt.Appendf(nil, `{"type":"response.output_text.delta","sequence_number":%d,"item_id":"msg_0429c1fcf5cbfa350169fabfe62a9c8197914677ea9a2424a0","output_index":1,"content_index":0,"delta":" word\n","logprobs":[],"obfuscation":"Ab3dE5gH"}`, i)
+	}
+	return events
+}
+
+func feed(tb testing.TB, events [][]byte) {
+	d := responses.NewDecoder(profile)
+	listen := func(model.Delta) bool { return true }
+	for _, data := range events {
+		if _, err := d.Event("response.output_text.delta", data, listen); err != nil {
+			tb.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkTextDeltas reports what one delta of a reply of 20,000 costs.
+func BenchmarkTextDeltas(b *testing.B) {
+	events := textEvents()
+	b.ReportAllocs()
+	for b.Loop() {
+		feed(b, events)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/deltas, "ns/delta")
+}
+
+func TestADeltaTakesFewAllocations(t *testing.T) {
+	events := textEvents()
+	if per := testing.AllocsPerRun(3, func() { feed(t, events) }) / deltas; per > 3 {
+		t.Errorf("%.2f allocations a delta, want at most 3", per)
+	}
+}
+
+// BenchmarkRound reports what the request of one more round costs behind a long
+// history.
+func BenchmarkRound(b *testing.B) {
+	for _, rounds := range []int{10, 1000} {
+		b.Run(fmt.Sprint(rounds), func(b *testing.B) {
+			msgs := turns(b, rounds)
+			h, _ := message.Normalise(msgs)
+			cache := new(model.Cache)
+			body(b, profile, &model.Request{History: h, Cache: cache})
+			more := turns(b, rounds + b.N%1)[1:3]
+			b.ReportAllocs()
+			for b.Loop() {
+				longer, err := h.Append(more[0])
+				if err != nil {
+					b.Fatal(err)
+				}
+				if longer, err = longer.Append(more[1]); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := responses.Encode(profile, &model.Request{System: "s", History: longer, Cache: cache}); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// FuzzChunks holds that how a body is cut into pieces makes no difference, and
+// that no body makes the decoder panic or end otherwise than once.
+func FuzzChunks(f *testing.F) {
+	files, err := filepath.Glob("testdata/decode/*.txt")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		given, _, _ := strings.Cut(string(data), "\n----\n")
+		_, body, _ := strings.Cut(given, "\n")
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		whole := describe(body, len(body))
+		if bytewise := describe(body, 1); bytewise != whole {
+			t.Errorf("whole:\n%s\none byte at a time:\n%s", whole, bytewise)
+		}
+		if n := strings.Count("\n"+whole, "\ndone ") + strings.Count("\n"+whole, "\nerror "); n != 1 {
+			t.Errorf("%d ends:\n%s", n, whole)
+		}
+	})
+}
+
+// FuzzItems holds that whatever items come in, the request made of them is JSON
+// and can be read and made again without a change.
+func FuzzItems(f *testing.F) {
+	f.Add(encrypted)
+	f.Add(`[{"type":"function_call","call_id":"a","arguments":{"x":1}},{"type":"custom_tool_call_output","call_id":"a","output":[{"type":"input_file","file_id":"f"}]}]`)
+	f.Fuzz(func(t *testing.T, items string) {
+		msgs, err := responses.ParseItems([]byte(items))
+		if err != nil {
+			t.Skip()
+		}
+		h, _ := message.Normalise(msgs)
+		first := body(t, profile, &model.Request{History: h})
+		var v struct {
+			Input json.RawMessage `json:"input"`
+		}
+		if err := json.Unmarshal(first, &v); err != nil {
+			t.Fatal(err)
+		}
+		again, _ := message.Normalise(must(responses.ParseItems(v.Input)))
+		if second := body(t, profile, &model.Request{History: again}); string(second) != string(first) {
+			t.Errorf("first  %s\nsecond %s", first, second)
+		}
+	})
+}
+
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
