@@ -54,13 +54,16 @@ func TestStrongerLayersWin(t *testing.T) {
 		{"environment over files", Options{Getenv: getenv("RONDO_MODEL", "env")}, "env", "RONDO_MODEL"},
 		{"flag over environment", Options{Getenv: getenv("RONDO_MODEL", "env"), Flags: []Setting{{"model", "flag", "--model"}}}, "flag", "--model"},
 	}
-	for _, tt := range tests {
+	for i, tt := range tests {
 		l, err := layers(t, home, project, tt.o)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if l.Model != tt.want || !strings.HasSuffix(l.Source("model"), tt.from) {
 			t.Errorf("%s: model %q from %s, want %q from %s", tt.name, l.Model, l.Source("model"), tt.want, tt.from)
+		}
+		if want := Layer(int(ProjectLayer) + i); l.Layer("model") != want {
+			t.Errorf("%s: layer %d, want %d", tt.name, l.Layer("model"), want)
 		}
 		if l.Files.Model != "project" {
 			t.Errorf("%s: the files say %q", tt.name, l.Files.Model)
@@ -97,7 +100,7 @@ func TestEveryDefaultIsInItsLimits(t *testing.T) {
 	}
 	c := Default()
 	for _, v := range l.All() {
-		if err := l.lay(Setting{Path: v.Path, Text: v.Text, From: "test"}); err != nil {
+		if err := l.lay(Setting{Path: v.Path, Text: v.Text, From: "test"}, FlagLayer); err != nil {
 			t.Error(err)
 		}
 	}

@@ -31,11 +31,11 @@ func Set(file, path, value string) error {
 	if err != nil {
 		return fmt.Errorf("change %s: %w; edit the file instead", file, err)
 	}
-	r, now := reader{file: file, sources: map[string]string{}}, new(Default())
+	r, now := reader{file: file, sources: map[string]source{}}, new(Default())
 	if err := r.read(now, changed); err != nil {
 		return err
 	}
-	if r.sources[named(names)] == "" {
+	if r.sources[named(names)].text == "" {
 		return fmt.Errorf("change %s: %s cannot be put into it; edit the file instead", file, path)
 	}
 	return write(file, changed)

@@ -40,11 +40,12 @@ func (p Problems) Error() string {
 
 // reader lays a YAML file over a configuration.
 type reader struct {
-	file string
+	file  string
+	layer Layer
 	// bound means that the file is from strangers: keys that need trust are
 	// problems.
 	bound    bool
-	sources  map[string]string
+	sources  map[string]source
 	problems Problems
 }
 
@@ -199,7 +200,7 @@ func (r *reader) scalar(n ast.Node, v reflect.Value, tag reflect.StructTag, path
 }
 
 func (r *reader) source(n ast.Node, path []string) {
-	r.sources[named(path)] = fmt.Sprintf("%s:%d", r.file, n.GetToken().Position.Line)
+	r.sources[named(path)] = source{fmt.Sprintf("%s:%d", r.file, n.GetToken().Position.Line), r.layer}
 }
 
 func named(path []string) string {

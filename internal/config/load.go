@@ -54,14 +54,32 @@ type Loaded struct {
 	HomeFile, ProjectFile string
 	// Trusted tells that the project's folder is.
 	Trusted bool
-	sources map[string]string
+	sources map[string]source
+}
+
+// Layer says how strong a setting is: a greater one wins.
+type Layer int
+
+// The layers, weakest first.
+const (
+	DefaultLayer Layer = iota
+	HomeLayer
+	ProjectLayer
+	EnvLayer
+	FlagLayer
+)
+
+// source is where a value is from, in words and by strength.
+type source struct {
+	text  string
+	layer Layer
 }
 
 // Load reads all layers. Its errors are for the user: those about files are
 // Problems.
 func Load(o Options) (*Loaded, error) {
-	l := &Loaded{Config: Default(), HomeFile: filepath.Join(o.Home, "config.yaml"), sources: map[string]string{}}
-	if err := l.layFile(l.HomeFile, l.HomeFile, false); err != nil {
+	l := &Loaded{Config: Default(), HomeFile: filepath.Join(o.Home, "config.yaml"), sources: map[string]source{}}
+	if err := l.layFile(l.HomeFile, HomeLayer, false); err != nil {
 		return nil, err
 	}
 	if dir, ok := projectDir(o.Dir, o.Home); ok {
@@ -70,7 +88,7 @@ func Load(o Options) (*Loaded, error) {
 			return nil, err
 		}
 		l.Trusted, l.ProjectFile = trusted, filepath.Join(dir, ".rondo", "config.yaml")
-		if err := l.layFile(l.ProjectFile, l.ProjectFile, !trusted); err != nil {
+		if err := l.layFile(l.ProjectFile, ProjectLayer, !trusted); err != nil {
 			return nil, err
 		}
 	}
@@ -79,20 +97,20 @@ func Load(o Options) (*Loaded, error) {
 	for _, s := range variables {
 		if o.Getenv != nil && o.Getenv(s.From) != "" {
 			s.Text = o.Getenv(s.From)
-			if err := l.lay(s); err != nil {
+			if err := l.lay(s, EnvLayer); err != nil {
 				return nil, err
 			}
 		}
 	}
 	for _, s := range o.Flags {
-		if err := l.lay(s); err != nil {
+		if err := l.lay(s, FlagLayer); err != nil {
 			return nil, err
 		}
 	}
 	return l, nil
 }
 
-func (l *Loaded) layFile(file, shown string, bound bool) error {
+func (l *Loaded) layFile(file string, layer Layer, bound bool) error {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -100,28 +118,33 @@ func (l *Loaded) layFile(file, shown string, bound bool) error {
 	if err != nil {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	r := reader{file: shown, bound: bound, sources: l.sources}
+	r := reader{file: file, layer: layer, bound: bound, sources: l.sources}
 	return r.read(&l.Config, data)
 }
 
-func (l *Loaded) lay(s Setting) error {
+func (l *Loaded) lay(s Setting, layer Layer) error {
 	names, err := set(reflect.ValueOf(&l.Config).Elem(), "", s.Path, s.Text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", s.From, err)
 	}
-	l.sources[strings.Join(names, ".")] = s.From
+	l.sources[strings.Join(names, ".")] = source{s.From, layer}
 	return nil
 }
 
 // Source tells where the value of a key is from.
-func (l *Loaded) Source(path string) string {
+func (l *Loaded) Source(path string) string { return l.source(path).text }
+
+// Layer tells how strong the value of a key is.
+func (l *Loaded) Layer(path string) Layer { return l.source(path).layer }
+
+func (l *Loaded) source(path string) source {
 	for {
 		if s, ok := l.sources[path]; ok {
 			return s
 		}
 		i := strings.LastIndexByte(path, '.')
 		if i < 0 {
-			return "default"
+			return source{"default", DefaultLayer}
 		}
 		path = path[:i] // an item of a list is from where the list is
 	}
