@@ -40,6 +40,7 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
+		newConfigCommand(env),
 		newVersionCommand(env),
 	)
 	return root

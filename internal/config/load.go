@@ -82,7 +82,7 @@ func Load(o Options) (*Loaded, error) {
 	if err := l.layFile(l.HomeFile, HomeLayer, false); err != nil {
 		return nil, err
 	}
-	if dir, ok := projectDir(o.Dir, o.Home); ok {
+	if dir, ok := ProjectDir(o.Dir, o.Home); ok {
 		trusted, err := Trusts(o.Home, dir)
 		if err != nil {
 			return nil, err
@@ -174,9 +174,9 @@ func (l *Loaded) Get(path string) ([]Value, error) {
 	return nil, nil
 }
 
-// projectDir finds the folder whose .rondo/config.yaml counts for dir: the
+// ProjectDir finds the folder whose .rondo/config.yaml counts for dir: the
 // nearest one from dir up to the root of the repository.
-func projectDir(dir, home string) (string, bool) {
+func ProjectDir(dir, home string) (string, bool) {
 	for dir != "" {
 		file := filepath.Join(dir, ".rondo", "config.yaml")
 		if _, err := os.Stat(file); err == nil && filepath.Join(dir, ".rondo") != home {
