@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -41,6 +42,23 @@ type outcome struct {
 func decode(p *model.Profile, body string) outcome {
 	return decodeResponse(p, wire.Response{Status: 200, Body: strings.NewReader(body)})
 }
+
+// decodeInChunks decodes a body that comes size bytes at a time.
+func decodeInChunks(body string, size int) outcome {
+	r := readerFunc(func(p []byte) (int, error) {
+		if body == "" {
+			return 0, io.EOF
+		}
+		n := copy(p[:min(len(p), size)], body)
+		body = body[n:]
+		return n, nil
+	})
+	return decodeResponse(testProfile(), wire.Response{Status: 200, Body: r})
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
 func decodeResponse(p *model.Profile, r wire.Response) (o outcome) {
 	for d, err := range wire.Decode(p, opStream, time.Time{}, r, NewDecoder(p)) {
