@@ -12,11 +12,14 @@ type member struct{ pid int }
 
 func (member) same() bool { return false }
 
+// identify does nothing: the group's id is all that is used here.
+func (*family) identify() {}
+
 func (f *family) strays() []member { return nil }
 
 // rest returns the command's group as one id if any of it lives.
 func (f *family) rest() []int {
-	if f.groupAlive() {
+	if len(f.killed) == 0 && f.groupAlive() {
 		return []int{f.leader}
 	}
 	return nil
@@ -27,5 +30,6 @@ func (f *family) killHolders(*os.File) int {
 	if syscall.Kill(-f.leader, syscall.SIGKILL) != nil {
 		return 0
 	}
+	f.killed = []member{{pid: f.leader}}
 	return 1
 }

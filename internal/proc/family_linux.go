@@ -5,16 +5,24 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 )
 
-// member is a process. start tells it from a later one with the same id.
+// member is a process. start, in clock ticks since the system's, tells it from a
+// later one with the same id.
 type member struct {
 	pid, parent, group, session int
 	state                       byte
-	start                       string
+	start                       uint64
+}
+
+// identify notes when the leader began; it must not have been waited for yet.
+func (f *family) identify() {
+	m, _ := readMember(f.leader)
+	f.since = m.start
 }
 
 // same reports whether m still lives under its id.
@@ -37,7 +45,8 @@ func readMember(pid int) (member, bool) {
 	if len(f) < 20 {
 		return member{}, false
 	}
-	m := member{pid: pid, state: f[0][0], start: f[19]}
+	m := member{pid: pid, state: f[0][0]}
+	m.start, _ = strconv.ParseUint(f[19], 10, 64)
 	m.parent, _ = strconv.Atoi(f[1])
 	m.group, _ = strconv.Atoi(f[2])
 	m.session, _ = strconv.Atoi(f[3])
@@ -47,7 +56,7 @@ func readMember(pid int) (member, bool) {
 // members returns all living processes that belong to the family: by group, by
 // session, by descent and by the variable in their environment.
 func (f *family) members() []member {
-	all := processes()
+	all := f.younger()
 	in := make(map[int]bool)
 	for _, m := range all {
 		if m.pid == f.leader || m.group == f.leader || m.session == f.leader || f.marked(m.pid) {
@@ -71,8 +80,8 @@ func (f *family) members() []member {
 	return family
 }
 
-// processes returns all living processes that are not zombies and not our own.
-func processes() []member {
+// younger returns all processes that live and began with the leader or later.
+func (f *family) younger() []member {
 	dir, err := os.Open("/proc")
 	if err != nil {
 		return nil
@@ -88,7 +97,7 @@ func processes() []member {
 		if err != nil || pid == os.Getpid() {
 			continue
 		}
-		if m, ok := readMember(pid); ok && m.state != 'Z' {
+		if m, ok := readMember(pid); ok && m.state != 'Z' && m.start >= f.since {
 			all = append(all, m)
 		}
 	}
@@ -127,7 +136,9 @@ func (f *family) rest() []int {
 	}
 	var pids []int
 	for _, m := range f.members() {
-		pids = append(pids, m.pid)
+		if !slices.ContainsFunc(f.killed, func(k member) bool { return k.pid == m.pid && k.start == m.start }) {
+			pids = append(pids, m.pid)
+		}
 	}
 	return pids
 }
@@ -144,14 +155,13 @@ func (f *family) killHolders(pipe *os.File) int {
 		return 0
 	}
 	name := fmt.Sprintf("pipe:[%d]", st.Ino)
-	n := 0
 	for _, m := range f.members() {
 		if holds(m.pid, name) && m.same() {
 			_ = syscall.Kill(m.pid, syscall.SIGKILL)
-			n++
+			f.killed = append(f.killed, m)
 		}
 	}
-	return n
+	return len(f.killed)
 }
 
 // holds reports whether a process has a file of that name open.

@@ -22,6 +22,7 @@ func startInSession(*exec.Cmd) error {
 	return fmt.Errorf("commands cannot be run on %s yet: %w", runtime.GOOS, errors.ErrUnsupported)
 }
 
+func (*family) identify()                {}
 func (*family) terminate()               {}
 func (*family) kill()                    {}
 func (*family) alive() bool              { return false }

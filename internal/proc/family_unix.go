@@ -13,7 +13,9 @@ import (
 type family struct {
 	leader int
 	id     string
+	since  uint64   // when the leader began, if that is known
 	found  []member // those outside of the group that were sent SIGTERM
+	killed []member // those that were ended because they held the output
 }
 
 // startInSession starts cmd as the leader of a new session, and so of a new

@@ -160,6 +160,7 @@ func start(c Cmd) (*process, error) {
 		cmd: cmd, family: family{leader: cmd.Process.Pid, id: c.ID}, begun: time.Now(),
 		exited: make(chan struct{}), pipe: r, out: newOutput(c), read: make(chan struct{}),
 	}
+	p.family.identify()
 	go func() {
 		defer close(p.exited)
 		_ = cmd.Wait() // how it ended is in cmd.ProcessState
