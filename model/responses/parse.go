@@ -1,6 +1,7 @@
 package responses
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -51,6 +52,8 @@ func (r *reader) item(raw jsontext.Value) error {
 		wi.Type = "message"
 	}
 	switch {
+	case wi.Type == "":
+		return errors.New("it has neither a type nor a role")
 	case wi.Type == "message" && wi.Role != string(message.Assistant):
 		r.said(&wi)
 		return nil

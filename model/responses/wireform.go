@@ -2,6 +2,7 @@ package responses
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
@@ -109,34 +110,56 @@ func elements(v jsontext.Value) []jsontext.Value {
 }
 
 // without returns the object raw, compact, without the members that drop
-// names and those that are null; "" if nothing is left. A member named twice
-// counts once.
+// names and those that are null; "" if nothing is left.
 func without(raw []byte, drop ...string) string {
-	d := jsontext.NewDecoder(bytes.NewReader(raw), lenient)
-	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+	members, err := objectMembers(raw)
+	if err != nil {
 		return ""
 	}
-	out, done := []byte{'{'}, slices.Clone(drop)
-	for d.PeekKind() == '"' {
-		t, err := d.ReadToken()
-		if err != nil {
-			return ""
-		}
-		name := t.String()
-		v, err := d.ReadValue()
-		if err != nil {
-			return ""
-		}
-		if slices.Contains(done, name) || !present(v) || v.Compact(lenient) != nil {
+	out := []byte{'{'}
+	for _, m := range members {
+		if slices.Contains(drop, m.name) || !present(m.value) || m.value.Compact(lenient) != nil {
 			continue
 		}
-		if done = append(done, name); len(out) > 1 {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(quote(out, name), ':'), v...)
+		out = append(append(quote(out, m.name), ':'), m.value...)
 	}
 	if len(out) == 1 {
 		return ""
 	}
 	return strings.ToValidUTF8(string(append(out, '}')), "\uFFFD")
+}
+
+type rawMember struct {
+	name  string
+	value jsontext.Value
+}
+
+// objectMembers returns the members of the object raw in order. Of one that is
+// named twice the last value counts, as when it is read into a struct.
+func objectMembers(raw []byte) ([]rawMember, error) {
+	d := jsontext.NewDecoder(bytes.NewReader(raw), lenient)
+	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
+		return nil, errors.Join(err, errors.New("no JSON object"))
+	}
+	var members []rawMember
+	for d.PeekKind() == '"' {
+		t, err := d.ReadToken()
+		if err != nil {
+			return nil, err
+		}
+		name := t.String()
+		v, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if i := slices.IndexFunc(members, func(m rawMember) bool { return m.name == name }); i >= 0 {
+			members[i].value = v.Clone()
+			continue
+		}
+		members = append(members, rawMember{name, v.Clone()})
+	}
+	return members, nil
 }
