@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/model"
@@ -34,13 +35,25 @@ type reply struct {
 
 // ending says why a message ended.
 type ending struct {
-	StopReason  string       `json:"stop_reason"`
-	StopDetails *stopDetails `json:"stop_details"`
+	StopReason  string         `json:"stop_reason"`
+	StopDetails jsontext.Value `json:"stop_details"`
 }
 
-type stopDetails struct {
-	Category    string `json:"category"`
-	Explanation string `json:"explanation"`
+// refusal returns the words of the details on why the model refused, if any.
+func (e *ending) refusal() string {
+	var details struct {
+		Category    string `json:"category"`
+		Explanation string `json:"explanation"`
+	}
+	switch err := json.Unmarshal(e.StopDetails, &details, lenient); {
+	case err != nil: // none, or of a form that is yet unknown
+		return ""
+	case details.Explanation != "":
+		return details.Explanation
+	case details.Category != "":
+		return "refused: " + details.Category
+	}
+	return ""
 }
 
 // usage counts tokens as the API does: the three counts of the input exclude

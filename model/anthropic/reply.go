@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ func (d *decoder) reply() *model.Reply {
 		Usage: d.usage.neutral(), ID: d.id, Model: d.model,
 	}
 	if finish == model.FinishContentFilter {
-		r.Refusal = d.refusal(r.Message)
+		r.Refusal = cmp.Or(d.end.refusal(), strings.TrimSpace(r.Message.Text()))
 	}
 	return r
 }
@@ -97,16 +98,6 @@ func (d *decoder) reason() model.Finish {
 		return model.FinishPause
 	}
 	return model.FinishStop
-}
-
-// refusal returns the best words there are for why the reply was refused.
-func (d *decoder) refusal(m *message.Message) string {
-	if s := d.end.StopDetails; s != nil && s.Explanation != "" {
-		return s.Explanation
-	} else if s != nil && s.Category != "" {
-		return "refused: " + s.Category
-	}
-	return strings.TrimSpace(m.Text())
 }
 
 // refused makes an error of the provider's error object.
