@@ -37,7 +37,9 @@ var protocols = map[string]protocol{
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	s.pending.Add(1)
+	if !s.enter() {
+		panic(http.ErrAbortHandler)
+	}
 	defer s.pending.Done()
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()

@@ -57,6 +57,7 @@ func (p *parser) read(line string) error {
 		return nil
 	}
 	if err := p.endStep(); err != nil {
+		p.line = p.stepLine
 		return err
 	}
 	if line == "" || line[0] == '#' {

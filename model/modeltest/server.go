@@ -50,6 +50,7 @@ type Server struct {
 	idle    func()
 
 	mu         sync.Mutex
+	closed     bool
 	conns      int
 	serial     int
 	requests   []*Request
@@ -142,6 +143,9 @@ func (s *Server) Conns() int {
 
 // Close ends the server and all that it is doing, and waits until it has ended.
 func (s *Server) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
 	s.stop()
 	s.pending.Wait()
 	if s.http == nil {
@@ -152,6 +156,16 @@ func (s *Server) Close() {
 	if s.idle != nil {
 		s.idle()
 	}
+}
+
+// enter counts a request in, unless the server is being closed.
+func (s *Server) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.pending.Add(1)
+	}
+	return !s.closed
 }
 
 // models returns the names of the scripts in order.
