@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -240,6 +242,54 @@ func TestMessagesAreSavedBeforeTheNextCall(t *testing.T) {
 	if err != nil || shape(msgs) != shape(res.Messages) || meta.EndReason != "end_turn" || meta.Calls != 2 || meta.Usage.Input != 20 {
 		t.Errorf("the store has %s, %+v, %v", shape(msgs), meta, err)
 	}
+}
+
+// A reply whose calls only read is saved soon, even if they take their time.
+func TestReplyIsSavedWhileASlowReadGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		st := store.NewMemory()
+		var seen string
+		slow := newTool("slow", true, func(ctx context.Context, c tool.Call) (tool.Result, error) {
+			time.Sleep(time.Second)
+			_, msgs, err := st.Load(ctx, c.Session)
+			seen = shape(msgs)
+			return tool.Result{Text: "read"}, err
+		})
+		m := &fakeModel{steps: []step{asks("a slow"), says("ok")}}
+		res, err := newAgent(t, rondo.Options{Model: m, Store: st, Tools: []*tool.Tool{slow}}).Run(t.Context(), rondo.Request{Text: "go"})
+		if err != nil || seen != "user:go; assistant:<slow>" {
+			t.Errorf("while the tool ran the store had %s, %v", seen, err)
+		}
+		_, msgs, err := st.Load(t.Context(), res.SessionID)
+		if err != nil || shape(msgs) != shape(res.Messages) {
+			t.Errorf("the store has %s, %v", shape(msgs), err)
+		}
+	})
+}
+
+// Scenario 63.
+func TestFailingStoreEndsTheRunWithAClearReason(t *testing.T) {
+	st := &failingStore{Memory: store.NewMemory(), after: 2}
+	m := &fakeModel{steps: []step{asks("a look"), says("never")}}
+	res, err := newAgent(t, rondo.Options{Model: m, Store: st, Tools: []*tool.Tool{fixed("look", "x")}}).Run(t.Context(), rondo.Request{Text: "go"})
+	if res.Reason != loop.FatalError || !errors.Is(err, errDiskFull) || res.APICalls != 1 {
+		t.Errorf("ended with %s after %d calls: %v", res.Reason, res.APICalls, err)
+	}
+}
+
+var errDiskFull = errors.New("disk full")
+
+// failingStore fails from the given write on.
+type failingStore struct {
+	*store.Memory
+	writes, after int
+}
+
+func (f *failingStore) Append(ctx context.Context, id string, msgs []*message.Message, u store.Update) error {
+	if f.writes++; f.writes >= f.after {
+		return errDiskFull
+	}
+	return f.Memory.Append(ctx, id, msgs, u)
 }
 
 // Scenario 62: a result with effects is there before the next tool runs.

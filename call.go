@@ -7,6 +7,7 @@ import (
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/store"
 )
 
 // boostFrom and boostMost bound the room for a reply whose tool call was cut.
@@ -96,6 +97,7 @@ func (r *run) account(reply *model.Reply) {
 	}
 	name := p.Provider + "/" + p.Model
 	res.UsageByModel[name] = res.UsageByModel[name].Add(reply.Usage)
+	used := store.Update{Usage: reply.Usage, Calls: 1}
 	report := &UsageReport{Provider: p.Provider, Model: p.Model, Usage: reply.Usage}
 	if p.Price != nil {
 		cost := p.Price.Cost(reply.Usage)
@@ -107,12 +109,11 @@ func (r *run) account(reply *model.Reply) {
 			}
 			res.CostUSD = &sum
 		}
-		r.unsaved.CostUSD += cost
+		used.CostUSD = cost
 	} else {
 		res.CostUSD = nil
 	}
-	r.unsaved.Usage = r.unsaved.Usage.Add(reply.Usage)
-	r.unsaved.Calls++
+	r.saver.used(used)
 	res.Reasoning = m.Reasoning()
 	if res.Reasoning != "" {
 		r.events.emit(Event{Type: EventReasoning, Text: res.Reasoning})

@@ -28,11 +28,11 @@ type run struct {
 
 	// users is the context that ends only when somebody stops the run, not
 	// when its time is used up.
-	users   context.Context
-	state   loop.State
-	result  Result
-	unsaved store.Update // usage that no save has carried yet
-	shown   []byte       // visible text of the reply in flight
+	users  context.Context
+	state  loop.State
+	result Result
+	saver  saver
+	shown  []byte // visible text of the reply in flight
 }
 
 func newRun(s *Session, req Request) *run {
@@ -40,6 +40,7 @@ func newRun(s *Session, req Request) *run {
 	if r.taskID == "" {
 		r.taskID = s.agent.opts.NewID()
 	}
+	r.saver.s = s
 	r.events.session = s.id
 	r.events.seq = s.seq
 	return r
@@ -100,9 +101,7 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	res.Messages = r.s.history.Messages()
 	res.Rounds = r.state.Rounds
 	res.Duration = r.a.opts.Now().Sub(res.Started)
-	u := r.unsaved
-	u.EndReason = string(o.Reason)
-	if err := r.s.save(ctx, r.interruptedReply(o), u); err != nil {
+	if err := r.saver.save(ctx, r.interruptedReply(o), store.Update{EndReason: string(o.Reason)}); err != nil {
 		o.Err = errors.Join(o.Err, err)
 	}
 	err := runError(o)
@@ -146,11 +145,24 @@ func (r *run) Manage(_ context.Context, h message.History, overflow bool) (messa
 	return h, nil
 }
 
-// Save makes messages durable, with what was used since the last time.
+// Save makes messages durable.
 func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {
-	u := r.unsaved
-	r.unsaved = store.Update{}
-	return r.s.save(ctx, msgs, u)
+	if r.a.opts.Store != nil && len(msgs) == 1 && r.onlyReads(msgs[0]) {
+		r.saver.hold(context.WithoutCancel(ctx), msgs[0])
+		return nil
+	}
+	return r.saver.save(ctx, msgs, store.Update{})
+}
+
+// onlyReads reports whether m asks for tools and all of them only read.
+func (r *run) onlyReads(m *message.Message) bool {
+	calls := m.Calls()
+	for _, c := range calls {
+		if t, err := r.a.registry.Find(c.Name); err == nil && !t.ReadOnly {
+			return false
+		}
+	}
+	return len(calls) > 0
 }
 
 // Checkpoint is the place for snapshots.

@@ -229,18 +229,29 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 }
 
 // save makes messages durable and gives them their ids. A message that has one
-// was saved before.
+// was saved before; one that could not be saved has none.
 func (s *Session) save(ctx context.Context, msgs []*message.Message, u store.Update) error {
 	if slices.ContainsFunc(msgs, func(m *message.Message) bool { return m.ID != "" }) {
 		msgs = slices.DeleteFunc(slices.Clone(msgs), func(m *message.Message) bool { return m.ID != "" })
 	}
-	for _, m := range msgs {
-		m.ID = messageID(s.nextID)
-		s.nextID++
+	for i, m := range msgs {
+		m.ID = messageID(s.nextID + i)
 		if m.Time.IsZero() {
 			m.Time = s.agent.opts.Now()
 		}
 	}
+	if err := s.write(ctx, msgs, u); err != nil {
+		for _, m := range msgs {
+			m.ID = ""
+		}
+		return err
+	}
+	s.nextID += len(msgs)
+	return nil
+}
+
+// write hands messages to the store, if there is one.
+func (s *Session) write(ctx context.Context, msgs []*message.Message, u store.Update) error {
 	if s.agent.opts.Store == nil || (len(msgs) == 0 && u == (store.Update{})) {
 		return nil
 	}

@@ -132,10 +132,10 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 }
 
 // saveEarly saves a result while the round goes on. A failure is not lost: the
-// save at the end of the round meets it again.
+// message stays unsaved, so that the save at the end of the round meets it again.
 func (p *toolPhase) saveEarly(m *message.Message) {
 	ctx := context.WithoutCancel(p.run.users)
-	if err := p.run.s.save(ctx, []*message.Message{m}, store.Update{}); err != nil {
-		m.ID = ""
+	if err := p.run.saver.save(ctx, []*message.Message{m}, store.Update{}); err != nil {
+		p.run.events.emit(Event{Type: EventStatus, Text: err.Error()})
 	}
 }
