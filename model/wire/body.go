@@ -24,6 +24,25 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// take takes all that is left out of b, at most n bytes, as pieces of its own
+// slice.
+func (b *body) take(n int64) [][]byte {
+	var out [][]byte
+	for n > 0 && len(b.pieces) > 0 {
+		p := b.pieces[0][b.offset:]
+		if int64(len(p)) > n {
+			b.offset += int(n)
+			return append(out, p[:n])
+		}
+		n -= int64(len(p))
+		b.pieces, b.offset = b.pieces[1:], 0
+		if len(p) > 0 {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 func (b *body) Close() error { return nil }
 
 func size(pieces [][]byte) int64 {

@@ -19,10 +19,10 @@ func NewHTTPClient() *http.Client {
 		CheckRedirect: checkRedirect,
 		Transport: &http.Transport{
 			Proxy:                 http.ProxyFromEnvironment, // leaves out loopback by itself
-			DialContext:           dialer.DialContext,
+			DialContext:           dialPlain(dialer.DialContext),
 			ForceAttemptHTTP2:     true,
 			HTTP2:                 &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
-			MaxIdleConnsPerHost:   256,
+			MaxIdleConnsPerHost:   2048,
 			IdleConnTimeout:       90 * time.Second,
 			TLSHandshakeTimeout:   15 * time.Second,
 			ExpectContinueTimeout: time.Second,
