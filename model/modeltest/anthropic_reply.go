@@ -22,10 +22,12 @@ func (e *anthropicEncoder) event(name string, more ...any) {
 	e.emit(name, encode(append(o("type", name), more...)))
 }
 
-func (e *anthropicEncoder) open() {
+func (e *anthropicEncoder) open(end ending) {
+	usage := end.usage
+	usage.Output = min(usage.Output, 1) // more is told at the end
 	e.event("message_start", "message", o(
 		"id", e.id, "type", "message", "role", "assistant", "model", e.req.Model, "content", []any{},
-		"stop_reason", nil, "stop_sequence", nil, "usage", anthropicUsage(model.Usage{Input: tokens(len(e.req.Body)), Output: 1})))
+		"stop_reason", nil, "stop_sequence", nil, "usage", anthropicUsage(usage)))
 	e.event("ping")
 }
 

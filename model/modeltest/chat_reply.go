@@ -30,7 +30,7 @@ func (e *chatEncoder) choice(delta obj) {
 	e.chunk([]any{o("index", 0, "delta", delta, "finish_reason", nil)})
 }
 
-func (e *chatEncoder) open() { e.choice(o("role", "assistant", "content", "")) }
+func (e *chatEncoder) open(ending) { e.choice(o("role", "assistant", "content", "")) }
 
 func (e *chatEncoder) begin(b *block) {
 	if b.kind != message.KindToolCall {

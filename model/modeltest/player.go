@@ -16,7 +16,8 @@ import (
 
 // encoder makes the events of one reply, or the reply in one piece.
 type encoder interface {
-	open()
+	// open begins the reply, whose end is known already.
+	open(e ending)
 	begin(b *block)
 	delta(b *block, piece string)
 	end(b *block)
@@ -79,7 +80,7 @@ func (p *player) playStream(enc encoder, moves []move, end ending) {
 	open := func() {
 		if !opened {
 			opened = true
-			enc.open()
+			enc.open(end)
 		}
 	}
 	var current *block

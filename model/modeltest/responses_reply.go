@@ -45,7 +45,7 @@ func (e *responsesEncoder) response(status string, more ...any) obj {
 	return append(r, more...)
 }
 
-func (e *responsesEncoder) open() {
+func (e *responsesEncoder) open(ending) {
 	empty := e.response("in_progress", "output", []any{}, "error", nil, "incomplete_details", nil, "usage", nil)
 	e.event("response.created", "response", empty)
 	e.event("response.in_progress", "response", empty)

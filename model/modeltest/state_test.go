@@ -114,8 +114,8 @@ func TestListsModels(t *testing.T) {
 		}
 		data, _ := io.ReadAll(resp.Body)
 		resp.Body.Close()
-		if s := string(data); strings.Index(s, `"id":"a"`) < 0 || strings.Index(s, `"id":"a"`) > strings.Index(s, `"id":"b"`) {
-			t.Errorf("%s: %s", path, s)
+		if _, after, ok := strings.Cut(string(data), `"id":"a"`); !ok || !strings.Contains(after, `"id":"b"`) {
+			t.Errorf("%s: want a and then b: %s", path, data)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/rondo-engine/rondo/message"
@@ -38,6 +39,7 @@ func (s *suite) prefix() {
 			return out
 		})
 	})
+	s.with("the provider's cache is hit", endless, s.cacheHits)
 	s.with("a cache follows a history that changes", endless, s.rewritten)
 	s.with("notes stand in one request only", endless, s.notes)
 	s.t.Run("one connection on loopback", s.loopback)
@@ -96,6 +98,28 @@ func around(b []byte, n int) []byte { return b[max(n-80, 0):min(n+80, len(b))] }
 // unmarked takes out cache marks, which move.
 func unmarked(b []byte) []byte {
 	return bytes.ReplaceAll(b, []byte(`,"cache_control":{"type":"ephemeral"}`), nil)
+}
+
+// cacheHits wants the server to find what it was sent before, in a conversation
+// that is long enough to be cached.
+func (s *suite) cacheHits(e *env) {
+	req := &model.Request{
+		System: strings.Repeat("You help with care. ", 1000), Tools: tools,
+		History: e.history(message.NewUser("go")), Cache: &model.Cache{},
+	}
+	var before model.Usage
+	for n := range 4 {
+		out := e.reply(req)
+		u := out.reply.Usage
+		if n > 0 && u.CacheRead < before.Input-256 {
+			e.Errorf("request %d: %d tokens come out of the cache, want about %d, which request %d had", n+1, u.CacheRead, before.Input, n)
+		}
+		if marks := e.last().CacheMarks; (marks > 0) != (e.mode == model.AnthropicMessages) {
+			e.Errorf("request %d has %d cache marks", n+1, marks)
+		}
+		before = u
+		e.goOn(req, out)
+	}
 }
 
 // rewritten compresses the history in the middle of a conversation.

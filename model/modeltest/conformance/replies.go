@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
@@ -58,6 +59,20 @@ func (s *suite) replies() {
 		if e.last().Stream {
 			e.Error("the request asks for a stream")
 		}
+	})
+	s.with("several requests at once", endless, func(e *env) {
+		var all sync.WaitGroup
+		for i := range 8 {
+			all.Go(func() {
+				h, _ := message.History{}.Append(message.NewUser(fmt.Sprint("conversation ", i)))
+				for d, err := range e.model.Stream(e.Context(), &model.Request{History: h, Tools: tools}) {
+					if err != nil || d.Kind == model.DeltaDone && d.Reply.Message.Text() != "Step 0." {
+						e.Errorf("conversation %d: %+v, %v", i, d.Reply, err)
+					}
+				}
+			})
+		}
+		all.Wait()
 	})
 	s.calling()
 	s.counting()
