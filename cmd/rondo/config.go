@@ -27,7 +27,7 @@ its folder.`,
   rondo config set model anthropic/claude-sonnet-4-6
   rondo config get agent`,
 	})
-	flags := addSettings(c, modelFlags)
+	flags := addSettings(c, modelFlags, limitFlags, toolFlags)
 	c.RunE = func(c *cobra.Command, _ []string) error { return showConfig(env, flags.given()) }
 	c.AddCommand(newConfigPath(env), newConfigGet(env), newConfigSet(env), newConfigEdit(env), newConfigTrust(env))
 	return c

@@ -41,6 +41,9 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
 		newConfigCommand(env),
+		newModelsCommand(env),
+		newSessionsCommand(env),
+		newWireCommand(env),
 		newVersionCommand(env),
 	)
 	return root

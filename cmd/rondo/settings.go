@@ -33,6 +33,24 @@ var modelFlags = []settingFlag{
 	{name: "max-output-tokens", path: "max_output_tokens", usage: "limit on a reply in `TOKENS`"},
 }
 
+// limitFlags bound a run.
+var limitFlags = []settingFlag{
+	{name: "max-turns", path: "agent.max_turns", usage: "at most `N` rounds"},
+	{name: "max-errors", path: "agent.max_errors", usage: "at most `N` failed tool calls in a row; 0 for no limit"},
+	{name: "max-budget-input-tokens", path: "agent.max_budget_input_tokens", usage: "at most `N` input tokens in all; 0 for no limit"},
+	{name: "max-execution", path: "agent.max_execution", usage: "at most this long, as in 10m; 0s for no limit"},
+	{name: "snapshot", path: "agent.snapshot", usage: "when to save: every_tool_round, every_round or manual"},
+}
+
+// toolFlags choose tools and what they may do.
+var toolFlags = []settingFlag{
+	{name: "tools", path: "tools", usage: "only these tools, as in `A,B`"},
+	{name: "no-tools", path: "no_tools", usage: "no tools", isBool: true},
+	{name: "toolset", path: "toolset", usage: "only the tools of the set `NAME`"},
+	{name: "approve", path: "approve", usage: "dangerous commands: ask, deny or all"},
+	{name: "sandbox", path: "sandbox", usage: "confinement of the shell: off, workspace or read-only"},
+}
+
 // settingFlags are the flags of one command that set keys.
 type settingFlags struct {
 	flags *pflag.FlagSet

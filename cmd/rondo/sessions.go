@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/sqlite"
+)
+
+func newSessionsCommand(env *environment) *cobra.Command {
+	c := group(&cobra.Command{
+		Use:   "sessions",
+		Short: "List, show, search and change sessions",
+		Long: `A session is a conversation with all that was said in it. It is named by its ID,
+by the beginning of one, by its title, or as "last", the one used last here.`,
+		Example: `  rondo sessions list
+  rondo sessions search "flaky test"
+  rondo sessions show last`,
+	})
+	c.AddCommand(
+		newSessionsList(env), newSessionsShow(env), newSessionsSearch(env),
+		newSessionsRename(env), newSessionsExport(env), newSessionsDelete(env),
+	)
+	return c
+}
+
+// sessionStore opens the user's sessions.
+func (e *environment) sessionStore(ctx context.Context) (*sqlite.Store, error) {
+	home, err := e.home()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		return nil, usagef("RONDO_HOME cannot be made: %w", err)
+	}
+	return sqlite.Open(ctx, filepath.Join(home, "sessions.db"), sqlite.Options{})
+}
+
+// withStore opens the sessions for f; before there are any it makes none.
+func (e *environment) withStore(ctx context.Context, f func(*sqlite.Store) error) (err error) {
+	home, err := e.home()
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(home, "sessions.db")); errors.Is(err, fs.ErrNotExist) {
+		return errNoSessions
+	}
+	s, err := e.sessionStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return f(s)
+}
+
+var errNoSessions = usagef("there are no sessions yet: rondo run \"TASK\" makes the first")
+
+// withSession finds the session that ref names for f.
+func (e *environment) withSession(ctx context.Context, ref string, f func(*sqlite.Store, store.Session) error) error {
+	return e.withStore(ctx, func(s *sqlite.Store) error {
+		found, err := s.Find(ctx, ref, lastIn(ref, e.Dir))
+		if errors.Is(err, store.ErrNotFound) && ref == "last" {
+			found, err = s.Find(ctx, ref, "")
+		}
+		if err != nil {
+			return sessionError(ref, err)
+		}
+		return f(s, found)
+	})
+}
+
+// lastIn restricts only "last" to a workspace.
+func lastIn(ref, dir string) string {
+	if ref == "last" {
+		return dir
+	}
+	return ""
+}
+
+// sessionError says what to do about a reference that finds no session.
+func sessionError(ref string, err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return usagef("no session %q: rondo sessions list shows them", ref)
+	}
+	if _, ok := errors.AsType[*store.AmbiguousError](err); ok {
+		return usagef("%w; name one by its whole ID", err)
+	}
+	return err
+}
+
+func newSessionsList(env *environment) *cobra.Command {
+	limit, here := 20, false
+	c := &cobra.Command{
+		Use:     "list",
+		Short:   "List sessions, the one used last first",
+		Long:    "List sessions with their size, model and title, the one used last first.",
+		Example: "  rondo sessions list --here --limit 5",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o := store.ListOptions{Limit: limit}
+			if here {
+				o.Workspace = env.Dir
+			}
+			err := env.withStore(c.Context(), func(s *sqlite.Store) error {
+				all, err := s.List(c.Context(), o)
+				if err != nil {
+					return err
+				}
+				printSessions(env, all)
+				return nil
+			})
+			if errors.Is(err, errNoSessions) {
+				fmt.Fprintln(env.Stderr, err)
+				return nil
+			}
+			return err
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", 20, "at most `N` of them; 0 for all")
+	c.Flags().BoolVar(&here, "here", false, "only those of the current directory")
+	return c
+}
+
+func printSessions(env *environment, all []store.Session) {
+	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tused\tmessages\tcost\tend\tmodel\ttitle")
+	for _, s := range all {
+		end := s.EndReason
+		if end == "" {
+			end = "-"
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Local().Format(time.DateTime), s.Messages,
+			cost(s.CostUSD), end, strings.Trim(s.Provider+"/"+s.Model, "/"), oneLine(s.Title))
+	}
+	w.Flush()
+}
+
+func cost(usd float64) string {
+	if usd == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("$%.4f", usd)
+}
+
+func newSessionsShow(env *environment) *cobra.Command {
+	return &cobra.Command{
+		Use:     "show SESSION",
+		Short:   "Show what was said in a session",
+		Long:    "Show a session and all its messages. Results of tools are shown by their beginning; export has them whole.",
+		Example: "  rondo sessions show last",
+		Args:    argCount(1, 1, "a session"),
+		RunE: func(c *cobra.Command, args []string) error {
+			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
+				session, msgs, err := s.Load(c.Context(), found.ID)
+				if _, damaged := errors.AsType[*store.DamagedError](err); err != nil && !damaged {
+					return err
+				}
+				printSession(env, session, msgs)
+				return err
+			})
+		},
+	}
+}
+
+func printSession(env *environment, s store.Session, msgs []*message.Message) {
+	fmt.Fprintf(env.Stdout, "%s  %s\n%s in %s, %d messages, %d input and %d output tokens, %s\n", s.ID, s.Title,
+		strings.Trim(s.Provider+"/"+s.Model, "/"), s.Workspace, s.Messages, s.Usage.Input, s.Usage.Output, cost(s.CostUSD))
+	if s.Parent != "" {
+		fmt.Fprintf(env.Stdout, "continues %s (%s)\n", s.Parent, s.Relation)
+	}
+	for _, m := range msgs {
+		fmt.Fprintln(env.Stdout)
+		if m.Role == message.Tool {
+			fmt.Fprintf(env.Stdout, "[%s: %s]\n", m.ToolName, m.Status)
+			fmt.Fprintln(env.Stdout, brief(m.Text(), 400))
+			continue
+		}
+		fmt.Fprintf(env.Stdout, "[%s]\n", m.Role)
+		if text := m.Text(); text != "" {
+			fmt.Fprintln(env.Stdout, text)
+		}
+		for _, call := range m.Calls() {
+			fmt.Fprintf(env.Stdout, "> %s %s\n", call.Name, brief(call.Arguments, 200))
+		}
+	}
+}
+
+func newSessionsSearch(env *environment) *cobra.Command {
+	limit, here := store.DefaultSearchLimit, false
+	c := &cobra.Command{
+		Use:   "search WORDS...",
+		Short: "Find sessions by what was said in them",
+		Long: `Find messages that hold all words, the newest session first. Words in double
+quotes are a phrase. Output of tools is not searched.`,
+		Example: `  rondo sessions search flaky test
+  rondo sessions search '"connection refused"'`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("%s takes the words to look for: %s --help shows an example", c.CommandPath(), c.CommandPath())
+			}
+			o := store.SearchOptions{Limit: limit}
+			if here {
+				o.Workspace = env.Dir
+			}
+			return env.withStore(c.Context(), func(s *sqlite.Store) error {
+				hits, err := s.Search(c.Context(), strings.Join(args, " "), o)
+				for _, h := range hits {
+					fmt.Fprintf(env.Stdout, "%s  %s\n  %s: %s\n", h.Session, h.Title, h.Role, h.Snippet)
+				}
+				return err
+			})
+		},
+	}
+	c.Flags().IntVar(&limit, "limit", store.DefaultSearchLimit, "at most `N` messages")
+	c.Flags().BoolVar(&here, "here", false, "only in sessions of the current directory")
+	return c
+}

@@ -1,0 +1,21 @@
+package provider
+
+import (
+	"fmt"
+
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/anthropic"
+	"github.com/rondo-engine/rondo/model/responses"
+	"github.com/rondo-engine/rondo/model/wire"
+)
+
+// Open makes the client that speaks the protocol of p.
+func Open(p *model.Profile, o wire.Options) (model.Model, error) {
+	switch p.Mode {
+	case model.CodexResponses:
+		return responses.New(p, o), nil
+	case model.AnthropicMessages:
+		return anthropic.New(p, o), nil
+	}
+	return nil, fmt.Errorf("open %s/%s: unknown api mode %q", p.Provider, p.Model, p.Mode)
+}
