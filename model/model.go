@@ -121,7 +121,8 @@ type Delta struct {
 type Notice struct {
 	// Err is how the attempt failed.
 	Err *Error
-	// Attempt counts the failed attempts of the call with this model, from 1.
+	// Attempt counts the failed attempts of the decorator that tells of them,
+	// from 1 (DeltaRetry only).
 	Attempt int
 	// Wait is how long the next attempt is put off, from when the notice is
 	// given; there is nothing to tell a person when it is 0.
