@@ -78,16 +78,21 @@ type ListOptions struct {
 // processes where they keep files. When a method that writes returns nil, what
 // it wrote outlives a kill of the process.
 type Store interface {
-	// Create adds a session; its ID must be new.
+	// Create adds a session; its ID must be new, else the error wraps
+	// ErrExists. A title that is taken gets a number, as in "title #2".
 	Create(ctx context.Context, s Session) error
 	// Append saves messages at the end of the session and changes what u
-	// says, in one transaction. Messages without an ID are refused.
+	// says, in one transaction. Messages without an ID are refused. A title
+	// that is taken gets a number.
 	Append(ctx context.Context, id string, msgs []*message.Message, u Update) error
-	// Load returns a session with all its messages, in order.
+	// Load returns a session with all its messages, in order. If records
+	// cannot be read, the error is a *DamagedError and the rest comes with it.
 	Load(ctx context.Context, id string) (Session, []*message.Message, error)
 	// Find resolves what a user typed: an ID, a unique prefix of one, a
 	// title, or "last" for the session used most recently (in workspace, if
-	// that is not empty). The error wraps ErrNotFound or is an *AmbiguousError.
+	// that is not empty; those that were delegated do not count). A title
+	// leads to the newest of the sessions that continue it after compressions.
+	// The error wraps ErrNotFound or is an *AmbiguousError.
 	Find(ctx context.Context, ref, workspace string) (Session, error)
 	// List returns sessions, the one used most recently first.
 	List(ctx context.Context, o ListOptions) ([]Session, error)

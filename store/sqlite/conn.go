@@ -31,14 +31,16 @@ type conn struct {
 	buf   []byte
 }
 
-func openConn(path string) (*conn, error) {
-	uri := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(path)
+// connect opens a connection. Already its setup reads the file and may have to
+// wait for other processes.
+func (s *Store) connect(ctx context.Context) (*conn, error) {
+	uri := "file:" + strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(s.path)
 	raw, err := (&sqlite.Driver{}).Open(uri)
 	if err != nil {
 		return nil, err
 	}
 	c := &conn{c: raw, stmts: make(map[string]driver.Stmt, 8)}
-	if err := c.script(setup); err != nil {
+	if err := s.patiently(ctx, func() error { return c.script(setup) }); err != nil {
 		return nil, errors.Join(err, raw.Close())
 	}
 	return c, nil
@@ -85,13 +87,26 @@ func (c *conn) run(sql string, args []driver.Value) (driver.Result, error) {
 	return r, err
 }
 
-// query calls row for each row that a statement yields, until row fails. The
-// slice is used again for the next row.
+// query calls row for each row that a statement, which is kept prepared,
+// yields, until row fails. The slice is used again for the next row.
 func (c *conn) query(ctx context.Context, sql string, args []driver.Value, row func([]driver.Value) error) error {
 	s, err := c.prepared(sql)
 	if err != nil {
 		return err
 	}
+	return c.each(ctx, s, args, row)
+}
+
+// queryOnce is query for a statement that was made for the occasion.
+func (c *conn) queryOnce(ctx context.Context, sql string, args []driver.Value, row func([]driver.Value) error) error {
+	s, err := c.c.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.each(ctx, s, args, row), s.Close())
+}
+
+func (c *conn) each(ctx context.Context, s driver.Stmt, args []driver.Value, row func([]driver.Value) error) error {
 	rows, err := s.(driver.StmtQueryContext).QueryContext(ctx, c.named(args))
 	clear(c.args)
 	if err != nil {
@@ -103,14 +118,11 @@ func (c *conn) query(ctx context.Context, sql string, args []driver.Value, row f
 			err = row(values)
 		}
 	}
-	if errors.Is(err, io.EOF) || errors.Is(err, errEnough) {
+	if errors.Is(err, io.EOF) {
 		err = nil
 	}
 	return errors.Join(err, rows.Close())
 }
-
-// errEnough ends a query before its last row.
-var errEnough = errors.New("enough rows")
 
 // rollback ends a failed transaction. SQLite may have rolled back already, so
 // that an error here says nothing new.

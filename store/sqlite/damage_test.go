@@ -159,6 +159,39 @@ func TestOpenSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestUnwritableFileCanBeReadAndSaysThatItCannotBeWritten(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	path := file(t)
+	s := open(t, path)
+	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, path)
+	if _, err := r.Find(t.Context(), "s", ""); err != nil {
+		t.Errorf("Find: %v", err)
+	}
+	err := r.Create(t.Context(), store.Session{ID: "t"})
+	if err == nil || !strings.Contains(err.Error(), path+": the file may not be written; check the permissions") {
+		t.Errorf("Create = %v, want that the file may not be written", err)
+	}
+	dir := t.TempDir()
+	if err := os.Chmod(dir, 0o500); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sqlite.Open(t.Context(), filepath.Join(dir, "x", "s.db"), sqlite.Options{})
+	if err == nil || !strings.Contains(err.Error(), "permission denied; check the permissions or choose another file") {
+		t.Errorf("Open = %v, want that permission is denied", err)
+	}
+}
+
 func TestFilesAreForTheUserAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a", "b %3f?#", "sessions.db")
 	s := open(t, path)

@@ -26,7 +26,7 @@ func (s *Store) Search(ctx context.Context, query string, o store.SearchOptions)
 	sql, args := searchSQL(terms, o)
 	err = s.read(ctx, func(c *conn) error {
 		hits = nil
-		return c.query(ctx, sql, args, func(row []driver.Value) error {
+		return c.queryOnce(ctx, sql, args, func(row []driver.Value) error {
 			h := store.Hit{
 				Session: row[0].(string), Title: row[1].(string), MessageID: row[2].(string),
 				Seq: int(row[3].(int64)), Role: message.Role(row[4].(string)),

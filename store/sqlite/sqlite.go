@@ -90,7 +90,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		path: path, o: o, closed: make(chan struct{}),
 		writer: make(chan *conn, 1), readers: make(chan *conn, readers),
 	}
-	c, err := openConn(path)
+	c, err := s.connect(ctx)
 	if err == nil {
 		if err = s.migrate(ctx, c); err != nil {
 			err = errors.Join(err, c.close())
@@ -176,7 +176,7 @@ func (s *Store) read(ctx context.Context, f func(*conn) error) error {
 	}
 	defer func() { s.readers <- c }()
 	if c == nil {
-		if c, err = openConn(s.path); err != nil {
+		if c, err = s.connect(ctx); err != nil {
 			return explain(s.path, err)
 		}
 	}
