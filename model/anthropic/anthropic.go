@@ -20,7 +20,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -158,9 +157,3 @@ func refusesThinking(err error) bool {
 	words := strings.ToLower(e.Err.Error())
 	return strings.Contains(words, "signature") || strings.Contains(words, "thinking")
 }
-
-// reserved are the members of the body that a profile cannot set.
-var reserved = []string{"messages", "model", "stream", "system"}
-
-// extraNames returns the names of the profile's extra members in a fixed order.
-func extraNames(p *model.Profile) []string { return slices.Sorted(maps.Keys(p.Extra)) }

@@ -35,20 +35,30 @@ func BenchmarkTextDelta(b *testing.B) {
 	}
 }
 
-// BenchmarkRound is one round of an agent at the end of a conversation of n
+// BenchmarkRound is one round of an agent whose conversation has about n
 // rounds: three new messages, all else as in the request before.
 func BenchmarkRound(b *testing.B) {
+	const more = 100
 	for _, n := range []int{50, 500} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
-			p, cache, tools := testProfile(), new(model.Cache), toolSet("ls")
-			now := rounds(b, n)
-			before := history(b, now.Messages()[:now.Len()-3]...)
-			for b.Loop() {
-				for _, h := range []message.History{before, now} {
-					if _, err := Encode(p, &model.Request{System: "s", Tools: tools, History: h, Cache: cache}); err != nil {
-						b.Fatal(err)
-					}
+			p, tools := testProfile(), toolSet("ls")
+			var line []message.History // the history after each round
+			msgs := rounds(b, n+more).Messages()
+			for end := 1 + 3*n; end <= len(msgs); end += 3 {
+				line = append(line, history(b, msgs[:end]...))
+			}
+			var cache *model.Cache
+			for i := 0; b.Loop(); i++ {
+				if i%more == 0 {
+					b.StopTimer()
+					cache = new(model.Cache)
+					mustEncode(b, p, &model.Request{System: "s", Tools: tools, History: line[0], Cache: cache})
+					b.StartTimer()
+				}
+				req := &model.Request{System: "s", Tools: tools, History: line[1+i%more], Cache: cache, Effort: "low"}
+				if _, err := Encode(p, req); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

@@ -30,10 +30,44 @@ func (e *encoder) appendUser(dst []byte, m *message.Message) []byte {
 func (e *encoder) appendAssistant(dst []byte, m *message.Message) []byte {
 	dst = append(dst, `{"role":"assistant","content":[`...)
 	start := len(dst)
+	var cut map[int]bool
+	if m != e.paused && !m.HasCalls() {
+		cut = runningTools(m) // no result comes any more, and without it the API refuses them
+	}
 	for i := range m.Parts {
+		if cut[i] {
+			continue
+		}
 		dst = e.appendPart(dst, &m.Parts[i])
 	}
 	return append(closeContent(dst, start, noContent), '}')
+}
+
+// runningTools returns which parts of m are uses of the server's own tools
+// whose result is not in m. It comes in a later message if m was paused or asks
+// for other tools besides.
+func runningTools(m *message.Message) map[int]bool {
+	var running map[int]bool
+	ids := make(map[string]int)
+	for i := range m.Parts {
+		s := m.Parts[i].State
+		if m.Parts[i].Kind != message.KindOpaque || s == nil || s.Kind != stateBlock {
+			continue
+		}
+		var b contentBlock
+		if json.Unmarshal([]byte(s.Data), &b, lenient) != nil {
+			continue
+		}
+		if b.Type == "server_tool_use" || b.Type == "mcp_tool_use" {
+			if running == nil {
+				running = make(map[int]bool)
+			}
+			running[i], ids[b.ID] = true, i
+		} else if use, ok := ids[b.ToolUseID]; ok {
+			delete(running, use)
+		}
+	}
+	return running
 }
 
 // appendResults makes one user message of the results of a round.

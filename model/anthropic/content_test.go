@@ -132,3 +132,27 @@ func TestAnAssistantMessageAtTheEndFitsThere(t *testing.T) {
 		t.Errorf("text %q", got)
 	}
 }
+
+func TestServerToolsGoBackWithTheirResultOrWhileTheyRun(t *testing.T) {
+	use := opaque(stateBlock, `{"type":"server_tool_use","id":"s","name":"web_search","input":{}}`, ownOrigin())
+	found := opaque(stateBlock, `{"type":"web_search_tool_result","tool_use_id":"s","content":[]}`, ownOrigin())
+	u, more := message.NewUser("hi"), message.NewUser("more")
+	cut, whole := message.NewAssistant(message.Text("x"), use), message.NewAssistant(use, found)
+	tests := []struct {
+		name string
+		h    message.History
+		want string
+	}{
+		{"running", history(t, u, cut), "user: text*\nassistant: text server_tool_use"},
+		{"cut", history(t, u, cut, more), "user: text*\nassistant: text\nuser: text*"},
+		{"beside a call", history(t, u, message.NewAssistant(use, message.Call("c", "ls", "{}")), result("c", "ok")), "user: text*\nassistant: server_tool_use tool_use*\nuser: tool_result*"},
+		{"whole", history(t, u, whole, more), "user: text*\nassistant: server_tool_use web_search_tool_result\nuser: text*"},
+	}
+	cache := new(model.Cache)
+	for _, tt := range tests {
+		b := encodeBody(t, testProfile(), &model.Request{History: tt.h, Cache: cache})
+		if got := b.outline(); got != tt.want {
+			t.Errorf("%s: got\n%s\nwant\n%s", tt.name, got, tt.want)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,6 +23,10 @@ import (
 // the context window by a rough count of the prompt. Thinking gets a budget by
 // effort (see budgets) on top of a limit that is not above it.
 //
+// A member of p.Extra takes the place of the one that Encode would write, and
+// an empty one leaves it out; tools are added to those of the request. It is an
+// error if one is no JSON or has no place there, or if a tool's schema is none.
+//
 // A history may end with an assistant message: one with FinishPause is sent
 // back as it is for the model to go on.
 func Encode(p *model.Profile, req *model.Request) ([][]byte, error) {
@@ -31,6 +36,12 @@ func Encode(p *model.Profile, req *model.Request) ([][]byte, error) {
 	}
 	return e.pieces, nil
 }
+
+// reserved are the members of the body that a profile cannot set.
+var reserved = []string{"messages", "model", "stream", "system"}
+
+// extraNames returns the names of the profile's extra members in a fixed order.
+func extraNames(p *model.Profile) []string { return slices.Sorted(maps.Keys(p.Extra)) }
 
 // encoded is a request that is ready to be sent.
 type encoded struct {
@@ -46,7 +57,7 @@ func encode(p *model.Profile, req *model.Request, plain bool) (*encoded, error) 
 		if slices.Contains(reserved, name) {
 			return nil, fmt.Errorf("extra member %q of the profile: the engine itself sends this one", name)
 		}
-		if !jsontext.Value(p.Extra[name]).IsValid(jsontext.AllowDuplicateNames(true)) {
+		if value := p.Extra[name]; value != "" && !jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true)) {
 			return nil, fmt.Errorf("extra member %q of the profile is not JSON", name)
 		}
 	}
@@ -74,6 +85,9 @@ type encoder struct {
 	profile *model.Profile
 	plain   bool
 	cache   *model.Cache
+	// paused is the assistant message that ends the request and has tools of
+	// the server running; nil for none.
+	paused *message.Message
 }
 
 // memory is what is kept in the cache beside the history.
@@ -147,9 +161,10 @@ func (e *encoder) countMedia(msgs []*message.Message) {
 }
 
 // messages returns the messages to send: those of the history, but an assistant
-// message that ends the request in the form that the API takes there, which is
-// without white space at its end and, while the model is not to think, without
-// thinking.
+// message that ends the request in the form that the API takes there. That is
+// without white space at its end, without thinking while the model is not to
+// think, and with the server's tools that still run: a copy, as its encoding
+// must not be kept for when it ends the request no more.
 func (e *encoder) messages(req *model.Request, thinks bool) []*message.Message {
 	msgs := req.History.Messages()
 	last := req.History.Last()
@@ -166,7 +181,9 @@ func (e *encoder) messages(req *model.Request, thinks bool) []*message.Message {
 	if n := len(fit.Parts); n > 0 && fit.Parts[n-1].Kind == message.KindText {
 		fit.Parts[n-1].Text = strings.TrimRightFunc(fit.Parts[n-1].Text, unicode.IsSpace)
 	}
-	if slices.Equal(fit.Parts, last.Parts) {
+	if len(runningTools(last)) > 0 {
+		e.paused = &fit
+	} else if slices.Equal(fit.Parts, last.Parts) {
 		return msgs
 	}
 	return append(slices.Clone(msgs[:len(msgs)-1]), &fit)

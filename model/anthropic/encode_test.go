@@ -242,6 +242,11 @@ func TestExtraMembers(t *testing.T) {
 			t.Errorf("want %s once in\n%s", want, got)
 		}
 	}
+	p.Extra = map[string]string{"thinking": "", "stop_sequences": "", "max_tokens": ""}
+	got = string(mustEncode(t, p, &model.Request{History: h, Effort: "low"}))
+	if !strings.HasSuffix(got, `],"stream":true}`) {
+		t.Errorf("empty extra members are to leave members out: %s", got)
+	}
 	for _, extra := range []map[string]string{{"messages": "[]"}, {"x": "{"}, {"tools": `{"a":1}`}} {
 		p.Extra = extra
 		if _, err := Encode(p, &model.Request{History: h}); err == nil {

@@ -42,7 +42,7 @@ func (e *encoder) tail(req *model.Request, stream, thinks bool, prompt int) []by
 	b = e.appendToolChoice(b, req)
 	for _, name := range extraNames(e.profile) {
 		switch {
-		case name == "tools", name == "thinking":
+		case name == "tools", name == "thinking", e.profile.Extra[name] == "":
 		case name == "tool_choice" && (req.ToolChoice != model.ToolAuto || !hasTools(req)):
 		default:
 			b = append(appendString(append(b, ','), name), ':')
@@ -94,8 +94,11 @@ func budgetOf(effort string) int {
 // thinks reports whether the model is to think: if that is asked for and
 // nothing in the request forbids it.
 func (e *encoder) thinks(req *model.Request) bool {
-	_, extra := e.profile.Extra["thinking"]
-	wanted := extra || e.profile.Thinking || req.Effort != "" && !e.profile.NoEffort
+	extra, set := e.profile.Extra["thinking"]
+	if set && extra == "" {
+		return false
+	}
+	wanted := set || e.profile.Thinking || req.Effort != "" && !e.profile.NoEffort
 	if e.plain || !wanted || req.Effort == "none" {
 		return false
 	}
