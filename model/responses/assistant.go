@@ -78,12 +78,10 @@ func (t *turn) reasoning(p *message.Part) {
 	if !t.ours(p, t.m) || p.State.Kind != stateReasoning {
 		return // nobody else can read it
 	}
-	data := p.State.Data
-	if t.plain && hasMember(data, "encrypted_content") {
-		t.broken = true
+	if t.plain {
 		return
 	}
-	t.waiting = append(t.waiting, data)
+	t.waiting = append(t.waiting, p.State.Data)
 }
 
 // item makes room for an item and sends the reasoning that waits for it.
@@ -136,7 +134,7 @@ func (t *turn) rest(p *message.Part, kinds ...string) (members string, hasID boo
 	}
 	data := p.State.Data
 	if id := memberText(data, "id"); id != "" {
-		hasID = !t.broken && len(id) <= maxID
+		hasID = !t.broken && !t.plain && len(id) <= maxID
 		if hasID {
 			hasID, _ = t.ids.take(id, t.unit, data)
 		}

@@ -221,6 +221,24 @@ func TestNoteIsNotStored(t *testing.T) {
 const encrypted = `[{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_1","summary":[],"encrypted_content":"gAAA"},
 	{"type":"message","id":"msg_1","role":"assistant","content":"so"},{"role":"user","content":"go on"}]`
 
+func TestReasoningThatTheServiceDoesNotTakeIsLeftOut(t *testing.T) {
+	for _, words := range []string{
+		"Item 'rs_1' of type 'reasoning' was provided without its required following item.",
+		"Item 'msg_1' of type 'message' was provided without its required 'reasoning' item: 'rs_1'.",
+		"Item with id 'rs_1' not found. Items are not persisted when `store` is set to false.",
+		"Could not decrypt the provided encrypted_content.",
+	} {
+		s := &service{answers: []answer{refuses("x", words), says("resp_1", "1")}}
+		if _, err := ask(t, s.client(&model.Profile{Model: "m"}), &model.Request{History: history(t, encrypted)}); err != nil {
+			t.Errorf("%s: %v", words, err)
+			continue
+		}
+		if strings.Contains(s.sent[1], "rs_1") || strings.Contains(s.sent[1], "msg_1") || !strings.Contains(s.sent[1], `"so"`) {
+			t.Errorf("%s: sent %s", words, s.sent[1])
+		}
+	}
+}
+
 func TestUnreadableReasoningIsLeftOutOnceAndForGood(t *testing.T) {
 	s := &service{answers: []answer{unreadable, says("resp_1", "1"), says("resp_2", "2")}}
 	c := s.client(&model.Profile{Model: "m"})

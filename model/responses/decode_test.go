@@ -59,7 +59,7 @@ func TestDecode(t *testing.T) {
 // describe decodes body, read in pieces of chunk bytes or whole, and writes
 // down all that comes out of it.
 func describe(body string, chunk int) string {
-	var src = wire.Response{Status: http.StatusOK, Body: strings.NewReader(body)}
+	src := wire.Response{Status: http.StatusOK, Body: strings.NewReader(body)}
 	if chunk == 1 {
 		src.Body = iotest.OneByteReader(src.Body)
 	}

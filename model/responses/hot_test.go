@@ -55,26 +55,27 @@ func TestADeltaTakesFewAllocations(t *testing.T) {
 // BenchmarkRound reports what the request of one more round costs behind a long
 // history.
 func BenchmarkRound(b *testing.B) {
+	const more = 100
 	for _, rounds := range []int{10, 1000} {
 		b.Run(fmt.Sprint(rounds), func(b *testing.B) {
-			msgs := turns(b, rounds)
-			h, _ := message.Normalise(msgs)
-			cache := new(model.Cache)
-			body(b, profile, &model.Request{History: h, Cache: cache})
-			more := turns(b, rounds + b.N%1)[1:3]
+			msgs := turns(b, rounds+more)
+			histories := make([]message.History, more+1)
+			for i := range histories {
+				histories[i], _ = message.Normalise(msgs[:1+2*(rounds+i)])
+			}
 			b.ReportAllocs()
 			for b.Loop() {
-				longer, err := h.Append(more[0])
-				if err != nil {
-					b.Fatal(err)
-				}
-				if longer, err = longer.Append(more[1]); err != nil {
-					b.Fatal(err)
-				}
-				if _, err := responses.Encode(profile, &model.Request{System: "s", History: longer, Cache: cache}); err != nil {
-					b.Fatal(err)
+				b.StopTimer()
+				cache := new(model.Cache)
+				body(b, profile, &model.Request{History: histories[0], Cache: cache})
+				b.StartTimer()
+				for _, h := range histories[1:] {
+					if _, err := responses.Encode(profile, &model.Request{History: h, Cache: cache}); err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/more, "ns/round")
 		})
 	}
 }

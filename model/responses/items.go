@@ -23,7 +23,7 @@ type encoder struct {
 	ids *claims
 	// unit counts the units; ids are claimed in its name.
 	unit int
-	// plain leaves out encrypted reasoning, which the service refused.
+	// plain leaves out reasoning and item ids, which the service refused.
 	plain bool
 }
 

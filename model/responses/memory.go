@@ -17,8 +17,8 @@ type memory struct {
 	tools  *model.ToolSet
 	prefix []byte
 	ids    claims
-	// refused is the number of messages whose encrypted reasoning the service
-	// refused: it is not sent again.
+	// refused is the number of messages whose reasoning the service refused: it
+	// is not sent again, and neither are the ids that it belongs to.
 	refused int
 	// noEncrypted and noSummary tell that the model does not support encrypted
 	// reasoning, or summaries of it.

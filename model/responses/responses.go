@@ -75,8 +75,8 @@ func (c *Client) Profile() *model.Profile { return c.profile }
 
 // Stream sends req as model.Model promises it. A request that the provider
 // refuses for what it remembers, or does not support, is sent again at once
-// without it: a previous response that it has lost, encrypted reasoning that it
-// cannot read, encrypted reasoning or summaries asked of a model without. Each
+// without it: a previous response that it has lost, reasoning that it cannot
+// read or place, encrypted reasoning or summaries asked of a model without. Each
 // of them is tried once, and remembered in req.Cache.
 func (c *Client) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
@@ -163,7 +163,13 @@ func remedies() []remedy {
 			},
 		},
 		{
-			words: [][]string{{"invalid_encrypted_content"}, {"encrypted content", "could not be"}},
+			words: [][]string{
+				{"encrypted content"},
+				{"encrypted_content"},
+				{"of type 'reasoning' was provided without"},
+				{"without its required 'reasoning' item"},
+				{"item with id", "not found"},
+			},
 			apply: func(mem *memory, req *model.Request) bool {
 				mem.chain, mem.refused = nil, req.History.Len()
 				return true
