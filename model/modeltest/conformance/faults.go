@@ -65,6 +65,12 @@ func (s *suite) refusals() {
 			})
 		}
 	}
+	s.key()
+	s.retryAfter()
+}
+
+// key tests what comes of a wrong key.
+func (s *suite) key() {
 	s.with("a key that is refused is not told", func(c *setup) { c.opts.Key = "another" }, func(e *env) {
 		err, _ := e.failure(e.hello())
 		if err.Class != model.Auth {
@@ -78,7 +84,6 @@ func (s *suite) refusals() {
 		}
 		e.faulty = true
 	})
-	s.retryAfter()
 }
 
 func classes(c ...model.Class) []model.Class { return c }

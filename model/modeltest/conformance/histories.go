@@ -38,6 +38,13 @@ func (s *suite) histories() {
 			e.Error("is_error is not set")
 		}
 	})
+	s.untidy()
+	s.images()
+	s.ids()
+}
+
+// untidy tests histories that are valid, but odd.
+func (s *suite) untidy() {
 	s.test("a result without content", "reply\ntext Done.", func(e *env) {
 		call := &message.ToolCall{ID: "call_1", Name: "list_files", Arguments: `{}`}
 		e.reply(&model.Request{Tools: tools, History: e.history(message.NewUser("go"),
@@ -68,8 +75,6 @@ func (s *suite) histories() {
 			e.Errorf("sent %q, want one\\uFFFDtwo", got)
 		}
 	})
-	s.images()
-	s.ids()
 }
 
 // round sends a history that ends with the results of calls.

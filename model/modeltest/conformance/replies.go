@@ -60,22 +60,25 @@ func (s *suite) replies() {
 			e.Error("the request asks for a stream")
 		}
 	})
-	s.with("several requests at once", endless, func(e *env) {
-		var all sync.WaitGroup
-		for i := range 8 {
-			all.Go(func() {
-				h, _ := message.History{}.Append(message.NewUser(fmt.Sprint("conversation ", i)))
-				for d, err := range e.model.Stream(e.Context(), &model.Request{History: h, Tools: tools}) {
-					if err != nil || d.Kind == model.DeltaDone && d.Reply.Message.Text() != "Step 0." {
-						e.Errorf("conversation %d: %+v, %v", i, d.Reply, err)
-					}
-				}
-			})
-		}
-		all.Wait()
-	})
+	s.with("several requests at once", endless, atOnce)
 	s.calling()
 	s.counting()
+}
+
+// atOnce sends requests of several conversations at the same time.
+func atOnce(e *env) {
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			h, _ := message.History{}.Append(message.NewUser(fmt.Sprint("conversation ", i)))
+			for d, err := range e.model.Stream(e.Context(), &model.Request{History: h, Tools: tools}) {
+				if err != nil || d.Kind == model.DeltaDone && d.Reply.Message.Text() != "Step 0." {
+					e.Errorf("conversation %d: %+v, %v", i, d.Reply, err)
+				}
+			}
+		})
+	}
+	all.Wait()
 }
 
 // says wants a reply to have a text and a finish reason.
