@@ -100,21 +100,32 @@ func TestTornTailLosesOnlyWhatWasNotAcknowledged(t *testing.T) {
 	}
 }
 
-// Case 39 of the shared cases, in the form that it can take in a database.
+// damage is what a crash can leave of a record, as SQL.
+var damage = map[string]string{
+	"cut in a string":    `'{"role":"user","content":"he'`,
+	"cut in a character": `CAST(x'7b22726f6c65223a2275736572222c22636f6e74656e74223a22e697' AS TEXT)`,
+	"NUL bytes":          `CAST(zeroblob(300) AS TEXT)`,
+	"nothing":            `''`,
+}
+
 func TestDamagedRecordHidesNoOther(t *testing.T) {
-	path := file(t)
-	s := open(t, path)
-	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
-		t.Fatal(err)
-	}
-	say(t, s, "1", "hi")
-	say(t, s, "2", "he")
-	change(t, path, `UPDATE messages SET body = '{"role":"assistant","content":"he' WHERE seq = 1`)
-	say(t, s, "3", "again")
-	session, msgs, err := s.Load(t.Context(), "s")
-	d, ok := errors.AsType[*store.DamagedError](err)
-	if !ok || !slices.Equal(d.Seqs, []int{1}) || ids(msgs) != "1 3" || session.ID != "s" {
-		t.Errorf("Load = %q, %v; want 1 3 and a warning about number 1", ids(msgs), err)
+	for name, record := range damage {
+		t.Run(name, func(t *testing.T) {
+			path := file(t)
+			s := open(t, path)
+			if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
+				t.Fatal(err)
+			}
+			say(t, s, "1", "hi")
+			say(t, s, "2", "he")
+			change(t, path, `UPDATE messages SET body = `+record+` WHERE seq = 1`)
+			say(t, s, "3", "again")
+			session, msgs, err := s.Load(t.Context(), "s")
+			d, ok := errors.AsType[*store.DamagedError](err)
+			if !ok || !slices.Equal(d.Seqs, []int{1}) || ids(msgs) != "1 3" || session.ID != "s" {
+				t.Errorf("Load = %q, %v; want 1 3 and a warning about number 1", ids(msgs), err)
+			}
+		})
 	}
 }
 
