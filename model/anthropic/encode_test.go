@@ -196,8 +196,9 @@ func TestThinkingAtTheStartOfATurnHoldsForItsLaterRounds(t *testing.T) {
 func TestAdaptiveThinking(t *testing.T) {
 	p := testProfile()
 	p.AdaptiveThinking = true
-	got := string(mustEncode(t, p, &model.Request{History: history(t, message.NewUser("hi")), Effort: "minimal"}))
-	if !strings.HasSuffix(got, `"max_tokens":8192,"stream":true,"thinking":{"type":"adaptive"},"output_config":{"effort":"low"}}`) {
+	h := history(t, message.NewUser("hi"), message.NewAssistant(message.Call("c", "ls", "{}")), result("c", "ok"))
+	got := string(mustEncode(t, p, &model.Request{History: h, Effort: "minimal"}))
+	if !strings.HasSuffix(got, `"max_tokens":8192,"stream":true,"thinking":{"type":"adaptive","display":"summarized"},"output_config":{"effort":"low"}}`) {
 		t.Error(got)
 	}
 }

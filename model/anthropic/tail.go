@@ -3,6 +3,7 @@ package anthropic
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -105,12 +106,14 @@ func (e *encoder) thinks(req *model.Request) bool {
 	if hasTools(req) && req.ToolChoice != model.ToolAuto && req.ToolChoice != model.ToolNone {
 		return false // the API forces no tool while it thinks
 	}
-	return e.turnMayThink(req.History.Messages())
+	adaptive := e.profile.AdaptiveThinking || strings.Contains(extra, `"adaptive"`)
+	return adaptive || e.turnMayThink(req.History.Messages())
 }
 
 // turnMayThink reports whether thinking is allowed at the end of msgs. In the
 // middle of a turn, that is behind tool results or a paused reply, it is if the
-// turn began with a thinking block that goes back.
+// turn began with a thinking block that goes back. Models that set their own
+// budget do not ask for that.
 func (e *encoder) turnMayThink(msgs []*message.Message) bool {
 	var first *message.Message
 	for _, m := range slices.Backward(msgs) {
@@ -145,12 +148,13 @@ func (e *encoder) turnMayThink(msgs []*message.Message) bool {
 
 // appendThinkingMode asks for thinking: as the profile's extra members say, or
 // as much as the model likes, or within budget, which is 0 if there is no room.
+// The newer models show nothing of it unless they are asked to.
 func (e *encoder) appendThinkingMode(b []byte, req *model.Request, budget int) []byte {
 	if extra, ok := e.profile.Extra["thinking"]; ok {
 		return append(append(b, `,"thinking":`...), extra...)
 	}
 	if e.profile.AdaptiveThinking {
-		b = append(b, `,"thinking":{"type":"adaptive"}`...)
+		b = append(b, `,"thinking":{"type":"adaptive","display":"summarized"}`...)
 		if _, set := e.profile.Extra["output_config"]; set || req.Effort == "" {
 			return b
 		}
