@@ -79,7 +79,7 @@ func encodeRequest(p *model.Profile, req *model.Request) ([][]byte, error) {
 	case model.AnthropicMessages:
 		return anthropic.Encode(p, req)
 	}
-	return nil, errors.New("chat_completions cannot be encoded yet")
+	return chat.Encode(p, req)
 }
 
 // open opens the file that the arguments name, or stdin.

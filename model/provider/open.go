@@ -5,6 +5,7 @@ import (
 
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/anthropic"
+	"github.com/rondo-engine/rondo/model/chat"
 	"github.com/rondo-engine/rondo/model/responses"
 	"github.com/rondo-engine/rondo/model/wire"
 )
@@ -12,6 +13,8 @@ import (
 // Open makes the client that speaks the protocol of p.
 func Open(p *model.Profile, o wire.Options) (model.Model, error) {
 	switch p.Mode {
+	case model.ChatCompletions:
+		return chat.New(p, o), nil
 	case model.CodexResponses:
 		return responses.New(p, o), nil
 	case model.AnthropicMessages:
