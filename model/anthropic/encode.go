@@ -20,12 +20,15 @@ import (
 //
 // The limit on the reply is always sent: the request's, else the profile's,
 // else 8192 tokens; it is lowered where prompt and reply would not fit into
-// the context window by a rough count of the prompt. Thinking gets a budget by
-// effort (see budgets) on top of a limit that is not above it.
+// the context window by a rough count of the prompt. Thinking gets a budget of
+// 1024 (minimal), 4000 (low), 8000 (medium), 16000 (high) or 32000 (xhigh, max)
+// tokens, on top of a limit that is not above it; models with AdaptiveThinking
+// are told the effort instead.
 //
 // A member of p.Extra takes the place of the one that Encode would write, and
 // an empty one leaves it out; tools are added to those of the request. It is an
-// error if one is no JSON or has no place there, or if a tool's schema is none.
+// error if one is no JSON or has no place there, if a tool's schema is none, or
+// if the history ends with calls that have no result.
 //
 // A history may end with an assistant message: one with FinishPause is sent
 // back as it is for the model to go on.
@@ -53,6 +56,9 @@ type encoded struct {
 
 // encode leaves out everything of thinking if plain is set.
 func encode(p *model.Profile, req *model.Request, plain bool) (*encoded, error) {
+	if open := req.History.OpenCalls(); len(open) > 0 {
+		return nil, fmt.Errorf("call %q at the end of the history has no result", open[0].ID)
+	}
 	for _, name := range extraNames(p) {
 		if slices.Contains(reserved, name) {
 			return nil, fmt.Errorf("extra member %q of the profile: the engine itself sends this one", name)

@@ -275,3 +275,10 @@ func TestSchemasGetAnObjectAtTheirRoot(t *testing.T) {
 		}
 	}
 }
+
+func TestOpenCallsAreNotSent(t *testing.T) {
+	h := history(t, message.NewUser("hi"), message.NewAssistant(message.Call("c", "ls", "{}")))
+	if _, err := Encode(testProfile(), &model.Request{History: h}); err == nil {
+		t.Error("no error")
+	}
+}
