@@ -95,7 +95,8 @@
 // that fails (a status, cut, reset, stall, garbage or error) never becomes an
 // assistant message: it stands at the position of the next reply that does not
 // fail. The first request at a position takes the first of them, the second the
-// second, and the last one is repeated. A history that was compressed has fewer
+// second, and the last one is repeated. A last reply with "times forever" answers
+// at all positions behind it too. A history that was compressed has fewer
 // assistant messages: such a script is better told by order or by rules.
 //
 // Requests are one conversation if they name the same model and begin with the

@@ -233,11 +233,15 @@ func (s *suite) leaving() {
 		e.gone()
 	})
 	s.test("break from the iteration", stall, func(e *env) {
+		start := time.Now()
 		for d, err := range e.model.Stream(e.Context(), e.hello()) {
 			if d.Kind != model.DeltaText || err != nil {
 				e.Fatalf("first comes %+v, %v", d, err)
 			}
 			break
+		}
+		if took := time.Since(start); took > 100*time.Millisecond {
+			e.Errorf("it took %v to leave", took)
 		}
 		e.gone()
 	})
