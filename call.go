@@ -75,6 +75,18 @@ func (r *run) stream(ctx context.Context, c loop.Call) (*model.Reply, error) {
 			}
 		case model.DeltaCall:
 			r.events.emit(Event{Type: EventToolGen, ToolUse: &ToolUse{Name: d.Name}})
+		case model.DeltaReset:
+			r.shown = r.shown[:0]
+			r.events.emit(Event{Type: EventReset, Round: c.Round, Attempt: attempt})
+		case model.DeltaRetry:
+			attempt++
+			r.result.APICalls++
+			r.events.emit(Event{Type: EventError, Failure: failure(d.Notice.Err, d.Notice.Wait)})
+		case model.DeltaSwitch:
+			attempt++
+			r.result.APICalls++
+			r.events.emit(Event{Type: EventError, Failure: failure(d.Notice.Err, 0)})
+			r.events.emit(Event{Type: EventStatus, Text: "going on with " + d.Notice.To.Provider + "/" + d.Notice.To.Model})
 		case model.DeltaDone:
 			return d.Reply, nil
 		}

@@ -40,9 +40,13 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.AddCommand(
+		newRunCommand(env),
+		newDemoCommand(env),
 		newConfigCommand(env),
+		newDoctorCommand(env),
 		newModelsCommand(env),
 		newSessionsCommand(env),
+		newToolsCommand(env),
 		newWireCommand(env),
 		newVersionCommand(env),
 	)

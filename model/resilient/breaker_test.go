@@ -151,7 +151,9 @@ func TestBreakerThatOthersOpenedIsWaitedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFake("p", "!server_error")
 		breakers := resilient.NewBreakers(resilient.BreakerOptions{Env: env})
-		m := resilient.NewRetry(breakers.Wrap(f), resilient.RetryOptions{Env: env})
+		m := resilient.NewRetry(breakers.Wrap(f), resilient.RetryOptions{Env: env, Policy: map[model.Class]resilient.Rule{
+			model.ServerError: {Attempts: 3, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
+		}})
 		if got := first(tell(t.Context(), m)); got != "retry1:server_error:0s retry2:server_error:1s error:server_error" || f.count() != 3 {
 			t.Errorf("the first run: %s after %d requests, want three", got, f.count())
 		}

@@ -30,7 +30,7 @@ func DefaultPolicy() map[model.Class]Rule {
 		model.Timeout:         {Attempts: 5, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
 		model.Overloaded:      {Attempts: 5, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
 		model.StreamTruncated: {Attempts: 5, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
-		model.ServerError:     {Attempts: 3, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
+		model.ServerError:     {Attempts: 5, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
 		model.EmptyResponse:   {Attempts: 3, AtOnce: true, Base: time.Second, Max: 4 * time.Second},
 	}
 }

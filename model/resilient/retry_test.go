@@ -43,9 +43,9 @@ func TestRetryFollowsTheClass(t *testing.T) {
 		{"Retry-After over the cap is not waited for", []string{"!rate_limit 3600s"}, "error:rate_limit", 1, 0},
 		{"Retry-After at the cap is waited for", []string{"!rate_limit 600s", "ok."}, "retry1:rate_limit:10m0s ok done:ok", 2, 600 * time.Second},
 		{
-			"500 for ever: three requests",
+			"500 for ever: at once, then 1, 2, 4 s",
 			[]string{"!server_error"},
-			"retry1:server_error:0s retry2:server_error:1s error:server_error", 3, time.Second,
+			"retry1:server_error:0s retry2:server_error:1s retry3:server_error:2s retry4:server_error:4s error:server_error", 5, 7 * time.Second,
 		},
 		{
 			"503 with Retry-After waits that long",

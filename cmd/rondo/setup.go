@@ -1,0 +1,240 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/internal/config"
+	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/provider"
+	"github.com/rondo-engine/rondo/model/resilient"
+	"github.com/rondo-engine/rondo/model/wire"
+	"github.com/rondo-engine/rondo/prompt"
+	"github.com/rondo-engine/rondo/store/sqlite"
+	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/tool/builtin"
+)
+
+// setup is everything that a run needs, made from the settings.
+type setup struct {
+	env       *environment
+	settings  *config.Loaded
+	model     model.Model
+	workspace *builtin.Workspace
+	tools     []*tool.Tool
+	spill     string
+	store     *sqlite.Store
+	// notes are for the user, on stderr.
+	notes []string
+}
+
+// newSetup opens the model, the tools and the sessions. The sessions' file is
+// opened while the rest is made, since both take a moment.
+func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir string) (*setup, error) {
+	type opened struct {
+		store *sqlite.Store
+		err   error
+	}
+	sessions := make(chan opened, 1)
+	go func() {
+		s, err := env.sessionStore(ctx)
+		sessions <- opened{s, err}
+	}()
+	set := &setup{env: env, settings: settings}
+	err := set.openModel(ctx)
+	if err == nil {
+		err = set.openTools(dir)
+	}
+	o := <-sessions
+	set.store = o.store
+	if err == nil && o.err != nil {
+		err = usage(o.err)
+	}
+	if err != nil {
+		set.close()
+		return nil, err
+	}
+	return set, nil
+}
+
+// close releases what newSetup opened.
+func (s *setup) close() {
+	if s.store != nil {
+		if err := s.store.Close(); err != nil {
+			fmt.Fprintf(s.env.Stderr, "rondo: close the sessions: %v\n", err)
+		}
+	}
+	if s.workspace != nil {
+		s.workspace.Close()
+	}
+}
+
+// openModel opens the model that the settings ask for and those that it falls
+// back to.
+func (s *setup) openModel(ctx context.Context) error {
+	breakers := resilient.NewBreakers(resilient.BreakerOptions{})
+	main, err := s.env.resolve(ctx, s.settings)
+	if err != nil {
+		return err
+	}
+	first, err := open(main, breakers, len(s.settings.Fallback) > 0)
+	if err != nil {
+		return err
+	}
+	models := []model.Model{first}
+	for i, t := range s.settings.Fallback {
+		ts, err := s.env.targetSettings(s.settings, t)
+		if err != nil {
+			return usage(err)
+		}
+		r, err := provider.Resolve(ctx, ts)
+		if err != nil {
+			s.notes = append(s.notes, fmt.Sprintf("fallback_providers[%d] is left out: %v", i, err))
+			continue
+		}
+		m, err := open(r, breakers, true)
+		if err != nil {
+			return err
+		}
+		models = append(models, m)
+	}
+	s.model = first
+	if len(models) > 1 {
+		s.model = resilient.NewFallback(resilient.FallbackOptions{}, models...)
+	}
+	return nil
+}
+
+// open makes the client of a model and puts keys, breaker and retries around it.
+func open(r *provider.Resolved, breakers *resilient.Breakers, spare bool) (model.Model, error) {
+	m, err := provider.Open(r.Profile, wire.Options{Keys: r.Keys})
+	if err != nil {
+		return nil, usage(err)
+	}
+	var o resilient.RetryOptions
+	if spare {
+		o.MaxWait = spareWait
+	}
+	return resilient.NewRetry(breakers.Wrap(m), o), nil
+}
+
+// openTools makes the tools that the settings ask for.
+func (s *setup) openTools(dir string) error {
+	home, err := s.env.home()
+	if err != nil {
+		return err
+	}
+	s.spill = filepath.Join(home, "spill")
+	s.workspace, err = builtin.OpenWorkspace(dir, builtin.WorkspaceOptions{Readable: []string{s.spill}})
+	if err != nil {
+		return usage(err)
+	}
+	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{Workspace: s.workspace, SpillDir: s.spill})
+	return usage(err)
+}
+
+// chosenTools are the built-in tools that the settings ask for.
+func (e *environment) chosenTools(settings *config.Loaded, o builtin.Options) ([]*tool.Tool, error) {
+	if settings.NoTools {
+		return nil, nil
+	}
+	size, err := e.noopSize()
+	if err != nil {
+		return nil, err
+	}
+	all, err := tool.NewRegistry(append(builtin.All(o), builtin.Noop(size))...)
+	if err != nil {
+		return nil, err
+	}
+	var sets []string
+	if settings.Toolset != "" {
+		sets = []string{settings.Toolset}
+	}
+	chosen, err := all.Select(settings.Tools, sets)
+	if err != nil {
+		return nil, err
+	}
+	return chosen.Tools(), nil
+}
+
+// noopSize is how many bytes the tool that does nothing returns, which is for
+// benchmarks: RONDO_NOOP_BYTES, 0 for its default.
+func (e *environment) noopSize() (int, error) {
+	v := e.Getenv("RONDO_NOOP_BYTES")
+	if v == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil || n < 0 {
+		return 0, fmt.Errorf("RONDO_NOOP_BYTES is %q: it must be a number of bytes", v)
+	}
+	return n, nil
+}
+
+// agentOptions are what differs between the agents of one setup.
+type agentOptions struct {
+	system   string // in place of the built prompt
+	readOnly bool   // only tools that change nothing
+	listener rondo.Listener
+}
+
+func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
+	tools := s.tools
+	if o.readOnly {
+		tools = slices.DeleteFunc(slices.Clone(tools), func(t *tool.Tool) bool { return !t.ReadOnly })
+	}
+	system := o.system
+	if system == "" {
+		system = prompt.Build(prompt.Facts{
+			Workspace: s.workspace.Dir(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+			Model: s.model.Profile().Model, Day: s.env.Now(), Tools: len(tools) > 0,
+		})
+	}
+	opts := rondo.Options{
+		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
+		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
+	}
+	if o.listener != nil {
+		opts.Listeners = []rondo.Listener{o.listener}
+	}
+	return rondo.New(opts)
+}
+
+func (s *setup) limits() loop.Limits {
+	a := s.settings.Agent
+	return loop.Limits{
+		MaxRounds: a.MaxTurns, MaxErrors: a.MaxErrors, MaxInputTokens: a.MaxBudgetInputTokens, MaxExecution: a.MaxExecution,
+	}
+}
+
+// find turns what --resume says into the id of a session; empty for none.
+func (s *setup) find(ctx context.Context, ref string) (string, error) {
+	if ref == "" {
+		return "", nil
+	}
+	found, err := s.store.Find(ctx, ref, s.workspace.Dir())
+	if err != nil {
+		return "", usagef("--resume: %w: rondo sessions list shows what there is", err)
+	}
+	return found.ID, nil
+}
+
+// note tells the user what is worth knowing before a run.
+func (e *environment) note(notes []string) {
+	for _, n := range notes {
+		fmt.Fprintf(e.Stderr, "rondo: %s\n", n)
+	}
+}
+
+// isFile returns v as a file, if it is one.
+func isFile(v any) (*os.File, bool) {
+	f, ok := v.(*os.File)
+	return f, ok
+}
