@@ -1,0 +1,347 @@
+package chat
+
+import (
+	"bytes"
+	"errors"
+	"io"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
+)
+
+// decoder reads one reply. The cost of a piece does not depend on what came
+// before it.
+type decoder struct {
+	profile *model.Profile
+	origin  message.Origin
+	split   *model.ThinkSplitter // nil where tags are text
+	say     func(model.DeltaKind, string)
+	yield   func(model.Delta) bool
+	gone    bool // nobody listens any more
+
+	id, model string
+	text      []byte
+	reasoning []byte
+	refusal   []byte
+	details   details
+	calls     calls
+	extra     jsontext.Value // extra_content of the message
+	usage     model.Usage
+	finish    model.Finish // empty until there is one
+	done      bool         // [DONE], or the reply came in one piece
+	half      half         // of a character, at the end of the text
+}
+
+// NewDecoder makes a decoder for one reply.
+func NewDecoder(p *model.Profile) wire.Decoder {
+	d := &decoder{
+		profile: p,
+		origin:  message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account},
+	}
+	d.say = d.emit
+	if p.ThinkTags || p.StartsInThink {
+		d.split = model.NewThinkSplitter(p.StartsInThink)
+	}
+	return d
+}
+
+// Event takes one chunk.
+func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) (done bool, err error) {
+	d.yield = yield
+	if h, ok := scan(data); ok && d.takeHot(&h) {
+		return false, nil
+	}
+	data = bytes.TrimSpace(data)
+	if len(data) == 0 {
+		return false, nil
+	}
+	if string(data) == "[DONE]" {
+		d.endText()
+		d.done = true
+		return true, nil
+	}
+	if name == "error" {
+		return false, d.failed(data)
+	}
+	var c chunk
+	if err := json.Unmarshal(data, &c, lenient); err != nil {
+		return false, d.unreadable(data, err)
+	}
+	return false, d.take(&c, data)
+}
+
+// Whole takes a reply in one piece.
+func (d *decoder) Whole(body []byte, yield func(model.Delta) bool) error {
+	d.yield = yield
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return nil
+	}
+	var c chunk
+	if err := json.Unmarshal(body, &c, lenient); err != nil {
+		return d.unreadable(body, err)
+	}
+	if len(c.Choices) == 0 && c.Usage == nil {
+		return d.failed(body)
+	}
+	if err := d.take(&c, body); err != nil {
+		return err
+	}
+	d.endText()
+	d.done = true
+	return nil
+}
+
+// Finished reports that all of the message is there.
+func (d *decoder) Finished() bool { return d.finish != "" }
+
+// takeHot takes the usual chunk. It reports false when that is not one after all.
+func (d *decoder) takeHot(h *hot) bool {
+	if h.arguments != nil {
+		c := d.calls.at(h.index)
+		if c == nil {
+			return false
+		}
+		if s := unescape(h.arguments); s != "" {
+			c.pieces = append(c.pieces, s)
+			d.gone = !c.show(d.yield)
+		}
+	}
+	d.named(h.id, h.model)
+	if len(h.thought) > 0 {
+		d.addThought(unescape(h.thought))
+	}
+	if len(h.content) > 0 {
+		d.addText(d.half.unescape(h.content))
+	}
+	return true
+}
+
+func (d *decoder) named(id, name []byte) {
+	if d.id == "" && len(id) > 0 {
+		d.id = unescape(id)
+	}
+	if d.model == "" && len(name) > 0 {
+		d.model = unescape(name)
+	}
+}
+
+// take takes any chunk, or a reply in one piece. data is its JSON.
+func (d *decoder) take(c *chunk, data []byte) error {
+	if d.id == "" {
+		d.id = string(c.ID)
+	}
+	if d.model == "" {
+		d.model = string(c.Model)
+	}
+	d.count(c.Usage)
+	if c.Groq != nil {
+		d.count(c.Groq.Usage)
+		if saysSomething(c.Groq.Error) {
+			return d.failed(wrapError(c.Groq.Error))
+		}
+	}
+	if saysSomething(c.Error) || c.Object == "error" ||
+		len(c.Choices) == 0 && (saysSomething(c.Message) || saysSomething(c.Detail) || saysSomething(c.Errors)) {
+		return d.failed(data)
+	}
+	for i := range c.Choices {
+		if ch := &c.Choices[i]; ch.Index == 0 {
+			return d.choose(ch)
+		}
+	}
+	return nil
+}
+
+func (d *decoder) choose(c *choice) error {
+	switch {
+	case c.Delta != nil:
+		d.takeDelta(c.Delta)
+	case c.Message != nil && d.isEmpty(): // all of it once more at the end of a stream
+		d.takeDelta(c.Message)
+	}
+	if saysSomething(c.Error) {
+		return d.failed(wrapError(c.Error))
+	}
+	if c.Finish == "" {
+		return nil
+	}
+	d.endText()
+	switch f := readFinish(string(c.Finish)); {
+	case f == model.FinishError:
+		return d.stopped(string(c.Finish))
+	case d.finish == model.FinishLength, d.finish == model.FinishContentFilter: // these stand
+	default:
+		d.finish = f
+	}
+	return nil
+}
+
+func (d *decoder) takeDelta(m *delta) {
+	thought := string(m.ReasoningContent)
+	if thought == "" {
+		thought = string(m.Reasoning)
+	}
+	for _, v := range m.ReasoningDetails {
+		words := d.details.add(v)
+		if m.ReasoningContent == "" && m.Reasoning == "" {
+			thought += words
+		}
+	}
+	d.addThought(thought)
+	d.takeContent(m.Content)
+	d.refusal = append(d.refusal, m.Refusal...)
+	if isObject(m.ExtraContent) {
+		d.extra = m.ExtraContent
+	}
+	for i := range m.ToolCalls {
+		d.takeCall(m.ToolCalls[i].piece())
+	}
+	if f := m.FunctionCall; f != nil {
+		d.takeCall(&piece{index: noIndex, name: string(f.Name), arguments: textOf(f.Arguments)})
+	}
+}
+
+// piece returns what t brings, in one form.
+func (t *toolCall) piece() *piece {
+	p := &piece{index: noIndex, id: string(t.ID)}
+	if t.Index != nil {
+		p.index = int(*t.Index)
+	}
+	if f := t.Function; f != nil {
+		p.name, p.arguments = string(f.Name), textOf(f.Arguments)
+	}
+	if c := t.Custom; c != nil && p.name == "" && c.Name != "" {
+		p.name, p.arguments = string(c.Name), customArguments(c.Input)
+	}
+	if isObject(t.ExtraContent) {
+		p.extra = t.ExtraContent
+	}
+	return p
+}
+
+func (d *decoder) takeCall(p *piece) {
+	c := d.calls.find(p)
+	if c == nil {
+		return
+	}
+	c.add(p)
+	if !d.gone {
+		d.gone = !c.show(d.yield)
+	}
+}
+
+// takeContent takes content: a string, or an array of parts as Mistral's
+// thinking models send it.
+func (d *decoder) takeContent(v jsontext.Value) {
+	switch v.Kind() {
+	case '"':
+		d.addText(d.half.unescape(v[1 : len(v)-1]))
+		return
+	case '[':
+	default:
+		d.addText(textOf(v))
+		return
+	}
+	var parts list[struct {
+		Type     loose          `json:"type"`
+		Text     loose          `json:"text"`
+		Thinking jsontext.Value `json:"thinking"`
+	}]
+	if json.Unmarshal(v, &parts, lenient) != nil {
+		return // an array of something else is no text
+	}
+	for _, p := range parts {
+		if p.Type == "thinking" || p.Type == "reasoning" {
+			d.addThought(thinkingText(p.Thinking) + string(p.Text))
+		} else {
+			d.addText(string(p.Text))
+		}
+	}
+}
+
+func thinkingText(v jsontext.Value) string {
+	if v.Kind() != '[' {
+		return textOf(v)
+	}
+	var parts list[struct {
+		Text loose `json:"text"`
+	}]
+	if json.Unmarshal(v, &parts, lenient) != nil {
+		return ""
+	}
+	s := ""
+	for _, p := range parts {
+		s += string(p.Text)
+	}
+	return s
+}
+
+func (d *decoder) addText(s string) {
+	switch {
+	case s == "":
+	case d.split != nil:
+		d.split.Split(s, d.say)
+	default:
+		d.emit(model.DeltaText, s)
+	}
+}
+
+func (d *decoder) addThought(s string) {
+	if s == "" {
+		return
+	}
+	if d.split != nil {
+		d.split.Over()
+	}
+	d.emit(model.DeltaReasoning, s)
+}
+
+// endText lets go of what was held back because more might have come.
+func (d *decoder) endText() {
+	if len(d.half) > 0 {
+		d.half = nil
+		d.addText("\ufffd")
+	}
+	if d.split != nil {
+		d.split.End(d.say)
+	}
+}
+
+func (d *decoder) emit(k model.DeltaKind, s string) {
+	if k == model.DeltaReasoning {
+		d.reasoning = append(d.reasoning, s...)
+	} else {
+		d.text = append(d.text, s...)
+	}
+	if !d.gone && d.yield != nil {
+		d.gone = !d.yield(model.Delta{Kind: k, Text: s})
+	}
+}
+
+func (d *decoder) count(v jsontext.Value) {
+	if u, ok := readUsage(v); ok {
+		d.usage = u
+	}
+}
+
+// isEmpty reports whether nothing of a message has come.
+func (d *decoder) isEmpty() bool {
+	return len(d.text)+len(d.reasoning)+len(d.refusal)+len(d.calls)+len(d.details.items) == 0
+}
+
+// unreadable is the error of a chunk that is not JSON: cut, or something else.
+// After the reply is whole it does not matter.
+func (d *decoder) unreadable(data []byte, err error) error {
+	if d.finish != "" {
+		return nil
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return d.truncated("the reply breaks off within its JSON")
+	}
+	return d.failed(data)
+}
