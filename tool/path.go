@@ -16,9 +16,13 @@ const maxLinks = 64
 // does not exist is resolved as far as it does, so that the result is where a
 // file would be made.
 func ResolvePath(path string) (string, error) {
-	abs, err := filepath.Abs(path)
-	if err != nil {
-		return "", fmt.Errorf("resolve %s: %w", path, err)
+	abs := path // not filepath.Abs: it would take x/.. out although x may be a link
+	if !filepath.IsAbs(path) {
+		dir, err := os.Getwd()
+		if err != nil {
+			return "", fmt.Errorf("resolve %s: %w", path, err)
+		}
+		abs = dir + string(filepath.Separator) + path
 	}
 	volume := filepath.VolumeName(abs)
 	root := volume + string(filepath.Separator)

@@ -34,7 +34,7 @@ func tree(t *testing.T, files []string, links map[string]string) string {
 func TestResolvePath(t *testing.T) {
 	dir := tree(t, []string{"real/a.txt"}, map[string]string{
 		"link": "real", "alias.txt": "real/a.txt", "dangling": "../elsewhere/new.txt",
-		"chain": "link", "loop": "loop", "up": "real/../alias.txt",
+		"chain": "link", "loop": "loop", "up": "real/../alias.txt", "far": "x/y",
 	})
 	for path, want := range map[string]string{
 		"real/a.txt":        "real/a.txt",
@@ -45,6 +45,7 @@ func TestResolvePath(t *testing.T) {
 		"dangling":          "../elsewhere/new.txt",
 		"none/../real":      "real",
 		"link/../alias.txt": "real/a.txt",
+		"far/../b.txt":      "x/b.txt",
 		"up":                "real/a.txt",
 	} {
 		got, err := ResolvePath(dir + "/" + path)
