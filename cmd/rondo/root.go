@@ -32,8 +32,6 @@ as OPENAI_API_KEY, then .rondo/config.yaml in the project, then config.yaml in
 RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		// Without a limit a close name such as "verison" is not found.
-		SuggestionsMinimumDistance: 2,
 	})
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w: %s --help shows the flags", err, c.CommandPath())
@@ -57,6 +55,7 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 // a word that is none of them is an error.
 func group(c *cobra.Command) *cobra.Command {
 	c.Args = noArgs
+	c.SuggestionsMinimumDistance = 2 // else a close name such as "verison" is not found
 	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
 	return c
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
-	"github.com/rondo-engine/rondo/model/resilient"
 )
 
 func newWireRepair(env *environment) *cobra.Command {
@@ -95,7 +94,7 @@ func classify(env *environment, o *classifyOptions, body []byte) error {
 		RetryAfterMS  *int64      `json:"retry_after_ms"`
 		LearnedWindow *int        `json:"learned_context_window"`
 		Action        string      `json:"action"`
-	}{Class: e.Class, Retryable: e.Class.Retryable(), Action: action(e)}
+	}{Class: e.Class, Retryable: e.Class.Retryable(), Action: e.Action()}
 	if e.RetryAfter >= 0 {
 		result.RetryAfterMS = new(e.RetryAfter.Milliseconds())
 	}
@@ -117,24 +116,4 @@ func errorObject(body []byte) []byte {
 		}
 	}
 	return body
-}
-
-// action names what a run does about e at first.
-func action(e *model.Error) string {
-	switch e.Class {
-	case model.RateLimit:
-		if e.RetryAfter > resilient.DefaultMaxWait {
-			return "fallback"
-		}
-		return "wait_and_retry"
-	case model.ContextOverflow:
-		return "compress"
-	case model.Auth:
-		return "refresh_credentials"
-	case model.Billing, model.ModelNotFound:
-		return "fallback"
-	case model.InvalidRequest, model.ContentFilter:
-		return "fail"
-	}
-	return "retry"
 }
