@@ -40,7 +40,7 @@ var only = map[string][]string{
 	"github.com/goccy/go-yaml":        {"internal/config", "cmd/rondo"},
 	"github.com/google/jsonschema-go": {"tool"},
 	"flag":                            {"internal/cmd"},
-	"os/exec":                         {"internal/proc", "internal/cmd", "cmd/rondo"},
+	"os/exec":                         {"internal/proc", "internal/cmd", "tool/builtin", "cmd/rondo"},
 	"net/http": {
 		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/modeltest", "model/provider", "cmd/rondo",
 	},

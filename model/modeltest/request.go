@@ -124,6 +124,7 @@ type Fault struct {
 	Message string
 }
 
+// String says what is wrong, in which request and where.
 func (f Fault) String() string {
 	return fmt.Sprintf("request %d: %s: %s", f.Request, f.Path, f.Message)
 }
