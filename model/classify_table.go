@@ -63,10 +63,12 @@ var codeTable = []codeRow{
 	{RateLimit, "rate_limit_exceeded rate_limit_error RateLimitReached rate_limited too_many_requests ThrottlingException throttling_error " +
 		"Throttling Throttling.RateQuota limit_requests limit_burst_rate RESOURCE_EXHAUSTED queue_exceeded token_quota_exceeded request_quota_exceeded"},
 	{Overloaded, "overloaded_error overloaded engine_overloaded_error server_overloaded model_overloaded service_unavailable " +
-		"ServiceUnavailableException service_unavailable_error UNAVAILABLE capacity_exceeded provider_unavailable ModelNotReadyException slow_down"},
+		"ServiceUnavailableException service_unavailable_error UNAVAILABLE capacity_exceeded ModelNotReadyException slow_down"},
 	{Timeout, "timeout timeout_error request_timeout gateway_timeout DEADLINE_EXCEEDED ModelTimeoutException"},
 	// The model wrote a call that does not fit; asked again it may do better.
 	{ServerError, "tool_use_failed"},
+	// OpenRouter says so, with code 502, when the host behind it broke off.
+	{ServerError, "provider_unavailable"},
 	{InvalidRequest, "previous_response_not_found invalid_encrypted_content unsupported_parameter unsupported_value invalid_image_url"},
 }
 
