@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Bounds of what is believed of numbers in messages, in tokens.
@@ -43,27 +44,31 @@ var (
 		`can only afford N`,
 	)
 	// Gemini's range is open at its end.
-	openOutputPattern = compile(`maxoutputtokens.{0,120}to N \(exclusive\)`)[0]
+	openOutputPattern = compile(`maxoutputtokens.{0,120}to N \(exclusive\)`)
 	// inputPatterns find how long the prompt itself is.
 	inputPatterns = compile(
 		`exceed context limit: N \+`,
 		`N (?:tokens )?(?:in the messages|in your prompt|from (?:the )?input|of text input)`,
 		`N (?:input|inputs|prompt) tokens`,
 	)
-	overLimit = compile(`request too large.*limit N, (?:used [0-9,]+, )?requested N`)[0]
+	overLimit = compile(`request too large.*limit N, (?:used [0-9,]+, )?requested N`)
 )
 
-func compile(patterns ...string) []*regexp.Regexp {
-	out := make([]*regexp.Regexp, len(patterns))
-	for i, p := range patterns {
-		out[i] = regexp.MustCompile(strings.ReplaceAll(p, "N", number))
-	}
-	return out
+// compile compiles patterns when they are first needed: most programs never
+// meet an error, and compiling costs more than the rest of a start.
+func compile(patterns ...string) func() []*regexp.Regexp {
+	return sync.OnceValue(func() []*regexp.Regexp {
+		out := make([]*regexp.Regexp, len(patterns))
+		for i, p := range patterns {
+			out[i] = regexp.MustCompile(strings.ReplaceAll(p, "N", number))
+		}
+		return out
+	})
 }
 
 // find returns the number that the first of the patterns finds in text, or 0.
-func find(patterns []*regexp.Regexp, text string) int {
-	for _, re := range patterns {
+func find(patterns func() []*regexp.Regexp, text string) int {
+	for _, re := range patterns() {
 		if m := re.FindStringSubmatch(text); m != nil {
 			return toInt(m[1])
 		}
@@ -82,7 +87,7 @@ func toInt(digits string) int {
 // largerThanLimit reports whether text says that the one request is larger than
 // what a rate limit lets through at all, which no waiting changes.
 func largerThanLimit(text string) bool {
-	m := overLimit.FindStringSubmatch(text)
+	m := overLimit()[0].FindStringSubmatch(text)
 	return m != nil && toInt(m[2]) > toInt(m[1])
 }
 
@@ -103,7 +108,7 @@ func (e *Error) learn(s *said, text string) {
 		}
 	case InvalidRequest, Billing:
 		n := find(outputPatterns, text)
-		if m := openOutputPattern.FindStringSubmatch(text); m != nil {
+		if m := openOutputPattern()[0].FindStringSubmatch(text); m != nil {
 			n = toInt(m[1]) - 1
 		}
 		if n > 0 && n <= maxWindow {

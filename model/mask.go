@@ -3,23 +3,26 @@ package model
 import (
 	"net/url"
 	"regexp"
+	"sync"
 )
 
 // secrets are the forms of keys. What stands before the key in the first group
-// is kept.
-var secrets = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)()\b(?:sk|pk|rk|gsk|xai|pplx|r8|hf|csk|fw|nvapi|tgp|ghp|gho|github_pat)[-_][A-Za-z0-9_\-*.…]{3,}`),
-	regexp.MustCompile(`()\bAIza[A-Za-z0-9_\-]{10,}`),
-	regexp.MustCompile(`()\bey[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{4,}(?:\.[A-Za-z0-9_\-]*)?`),
-	regexp.MustCompile(`(?i)\b((?:bearer|basic) )[A-Za-z0-9_\-+/=.*~]{6,}`),
-	regexp.MustCompile(`(?i)((?:api[-_ ]?key|token|secret|password)(?: provided)?["']?\s*[:=]\s*["']?)[^\s"',;&]*[^\s"',;&.]`),
-	regexp.MustCompile(`(?i)([?&](?:key|api[-_]?key|access_token|token|sig|signature)=)[^\s&"']+`),
-	regexp.MustCompile(`(://)[^/\s@:]+:[^/\s@]+@`),
-}
+// is kept. They are compiled when an error is first shown.
+var secrets = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`(?i)()\b(?:sk|pk|rk|gsk|xai|pplx|r8|hf|csk|fw|nvapi|tgp|ghp|gho|github_pat)[-_][A-Za-z0-9_\-*.…]{3,}`),
+		regexp.MustCompile(`()\bAIza[A-Za-z0-9_\-]{10,}`),
+		regexp.MustCompile(`()\bey[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{4,}(?:\.[A-Za-z0-9_\-]*)?`),
+		regexp.MustCompile(`(?i)\b((?:bearer|basic) )[A-Za-z0-9_\-+/=.*~]{6,}`),
+		regexp.MustCompile(`(?i)((?:api[-_ ]?key|token|secret|password)(?: provided)?["']?\s*[:=]\s*["']?)[^\s"',;&]*[^\s"',;&.]`),
+		regexp.MustCompile(`(?i)([?&](?:key|api[-_]?key|access_token|token|sig|signature)=)[^\s&"']+`),
+		regexp.MustCompile(`(://)[^/\s@:]+:[^/\s@]+@`),
+	}
+})
 
 // mask hides everything in text that looks like a key.
 func mask(text string) string {
-	for _, re := range secrets {
+	for _, re := range secrets() {
 		text = re.ReplaceAllString(text, "${1}[key]")
 	}
 	return text

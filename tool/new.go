@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -76,11 +75,9 @@ func decodeArgs(raw stdjson.RawMessage, into any) error {
 // lenient accepts what models really write.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
-var validName = regexp.MustCompile(`^[A-Za-z0-9_-]{1,64}$`)
-
 // check reports what makes t unusable.
 func (t *Tool) check() error {
-	if !validName.MatchString(t.Name) {
+	if !validName(t.Name) {
 		return fmt.Errorf("tool name %q: want 1 to 64 letters, digits, _ or -", t.Name)
 	}
 	if t.Run == nil {
@@ -151,4 +148,20 @@ func addEnum(s *jsonschema.Schema, f reflect.StructField) error {
 		p.Enum = append(p.Enum, v)
 	}
 	return nil
+}
+
+// validName reports whether name is one that every provider takes: 1 to 64
+// letters, digits, _ and -.
+func validName(name string) bool {
+	if name == "" || len(name) > 64 {
+		return false
+	}
+	for _, c := range []byte(name) {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return true
 }

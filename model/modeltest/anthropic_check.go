@@ -274,7 +274,7 @@ func (c *anthropicConversation) source(n node, picture bool) message.Part {
 
 func (c *anthropicConversation) id(n node) string {
 	id := n.str()
-	if n.exists() && !namePattern.MatchString(id) {
+	if n.exists() && !namePattern().MatchString(id) {
 		n.pattern("^[a-zA-Z0-9_-]{1,64}$")
 	}
 	return id

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -288,11 +289,11 @@ func (c *checker) reasoning(n node) message.Part {
 	return message.Reasoning(text)
 }
 
-var mistralID = regexp.MustCompile(`^[a-zA-Z0-9]{9}$`)
+var mistralID = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9]{9}$`) })
 
 func (c *chatConversation) callID(n node) string {
 	id := n.callID()
-	if c.srv.opts.MistralIDs && n.exists() && !mistralID.MatchString(id) {
+	if c.srv.opts.MistralIDs && n.exists() && !mistralID().MatchString(id) {
 		c.fault(n.path, "3280", "Tool call id was %s but must be a-z, A-Z, 0-9, with a length of 9.", id)
 	}
 	return id

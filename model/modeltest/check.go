@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -199,13 +200,13 @@ func (n node) positive() int {
 	return i
 }
 
-var namePattern = regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
+var namePattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`) })
 
 // toolName reads the name of a tool.
 func (n node) toolName() string {
 	name := n.str()
-	if n.exists() && !namePattern.MatchString(name) {
-		n.pattern(namePattern.String())
+	if n.exists() && !namePattern().MatchString(name) {
+		n.pattern(namePattern().String())
 	}
 	return name
 }
