@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,17 +169,7 @@ func topEndpoint(c *config.Config, endpoints map[string]provider.Endpoint) error
 	if err != nil || c.Endpoint == (config.Endpoint{}) {
 		return err
 	}
-	owner := c.Provider
-	if first, _, ok := strings.Cut(c.Model, "/"); ok && owner == "" {
-		if _, named := endpoints[first]; named {
-			owner = first
-		} else if k, known := provider.Find(first); known {
-			owner = k.Name
-		}
-	}
-	if k, ok := provider.Find(owner); ok {
-		owner = k.Name
-	}
+	owner := ownerOf(c.Provider, c.Model, endpoints)
 	if owner == "" && c.BaseURL == "" {
 		return errors.New("the configuration has a key or an api_mode at its top, but names no provider: add provider or base_url beside it, or move it under providers.NAME")
 	}
@@ -203,10 +194,30 @@ func (e *environment) targetSettings(l *config.Loaded, t config.Target) (provide
 		return s, err
 	}
 	s.Provider, s.Model, s.BaseURL, s.APIMode, s.APIKey = t.Provider, t.Model, t.BaseURL, end.APIMode, t.APIKey
-	if s.APIKey == "" && t.KeyEnv != "" {
-		s.APIKey = e.Getenv(t.KeyEnv)
+	if t.KeyEnv != "" || t.KeyCommand != "" {
+		owner := cmp.Or(ownerOf(t.Provider, t.Model, s.Endpoints), provider.Custom)
+		named := s.Endpoints[owner]
+		named.KeyEnv, named.KeyCommand, named.APIKey = t.KeyEnv, t.KeyCommand, ""
+		s.Endpoints[owner] = named
 	}
 	return s, nil
+}
+
+// ownerOf returns the provider that a name of one or of a model names; empty
+// for none.
+func ownerOf(name, modelName string, endpoints map[string]provider.Endpoint) string {
+	if first, _, ok := strings.Cut(modelName, "/"); ok && name == "" {
+		name = first
+		if _, configured := endpoints[first]; !configured {
+			if _, known := provider.Find(first); !known {
+				return ""
+			}
+		}
+	}
+	if k, ok := provider.Find(name); ok {
+		return k.Name
+	}
+	return name
 }
 
 func endpoint(c config.Endpoint) (provider.Endpoint, error) {

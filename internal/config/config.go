@@ -44,7 +44,8 @@ type Config struct {
 type Endpoint struct {
 	BaseURL string `yaml:"base_url" trusted:"yes"`
 	APIMode string `yaml:"api_mode" oneof:"chat_completions codex_responses responses anthropic_messages"`
-	// APIKey is the key, KeyEnv the variable that holds it, KeyCommand a
+	// APIKey is the key, KeyEnv the variable that holds it (or several, with
+	// commas between, whose keys are used in turn), KeyCommand a
 	// command that prints it.
 	APIKey     string `yaml:"api_key" secret:"yes" trusted:"yes"`
 	KeyEnv     string `yaml:"key_env" trusted:"yes"`

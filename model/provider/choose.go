@@ -114,7 +114,7 @@ func (s *Settings) chooseAny(ctx context.Context) (choice, error) {
 		if k.Default() == "" && s.Endpoints[k.Name].Model == "" {
 			continue
 		}
-		_, from := s.key(k)
+		_, from := s.keys(k)
 		c := choice{Known: k, why: "it is the first provider with a key (" + from + ")"}
 		return c, s.complete(ctx, &c)
 	}
@@ -188,7 +188,7 @@ func (s *Settings) atURL() (Known, bool) {
 func (s *Settings) usable() []Known {
 	var all []Known
 	for _, k := range known {
-		if _, from := s.key(k); from != "" && (k.BaseURL != "" || s.env(k.URLEnv) != "" || s.Endpoints[k.Name].BaseURL != "") {
+		if _, from := s.keys(k); from != "" && (k.BaseURL != "" || s.env(k.URLEnv) != "" || s.Endpoints[k.Name].BaseURL != "") {
 			all = append(all, k)
 		}
 	}

@@ -100,42 +100,58 @@ func hostOf(raw string) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// key returns the source of the key of k, and which setting it is from, "" for
-// none. A key is taken from where the base URL is from before others: from the
-// configuration if that moved the endpoint, else from the environment.
-func (s *Settings) key(k Known) (model.KeySource, string) {
+// keys returns the sources of the keys of k, and which setting they are from,
+// "" for none. Keys are taken from where the base URL is from before others:
+// from the configuration if that moved the endpoint, else from the environment.
+func (s *Settings) keys(k Known) ([]model.KeySource, string) {
 	if s.APIKey != "" {
-		return model.StaticKey(s.APIKey), "api_key"
+		return []model.KeySource{model.StaticKey(s.APIKey)}, "api_key"
 	}
 	e := s.Endpoints[k.Name]
 	if e.BaseURL != "" && s.BaseURL == "" && s.env(k.URLEnv) == "" {
-		if keys, from := s.configKey(k.Name, e); from != "" {
+		if keys, from := s.configKeys(k.Name, e); from != "" {
 			return keys, from
 		}
 	}
-	variables := k.KeyEnv
 	if e.KeyEnv != "" {
-		variables = []string{e.KeyEnv}
+		if keys, from := s.envKeys(strings.Split(e.KeyEnv, ",")); from != "" {
+			return keys, from
+		}
+		return s.configKeys(k.Name, e)
 	}
-	for _, name := range variables {
-		if v := strings.TrimSpace(s.env(name)); v != "" {
-			return model.StaticKey(v), name
+	for _, name := range k.KeyEnv { // names for the same key
+		if keys, from := s.envKeys([]string{name}); from != "" {
+			return keys, from
 		}
 	}
-	return s.configKey(k.Name, e)
+	return s.configKeys(k.Name, e)
 }
 
-func (s *Settings) configKey(name string, e Endpoint) (model.KeySource, string) {
+// envKeys returns the keys that the variables hold.
+func (s *Settings) envKeys(variables []string) ([]model.KeySource, string) {
+	var keys []model.KeySource
+	var from []string
+	for _, name := range variables {
+		name = strings.TrimSpace(name)
+		if v := strings.TrimSpace(s.env(name)); v != "" {
+			keys, from = append(keys, model.StaticKey(v)), append(from, name)
+		}
+	}
+	return keys, strings.Join(from, ", ")
+}
+
+func (s *Settings) configKeys(name string, e Endpoint) ([]model.KeySource, string) {
 	switch {
 	case e.APIKey != "":
-		return model.StaticKey(e.APIKey), "providers." + name + ".api_key"
+		return []model.KeySource{model.StaticKey(e.APIKey)}, "providers." + name + ".api_key"
 	case e.KeyCommand != "" && s.Command != nil:
-		return &commandKey{run: s.Command, command: e.KeyCommand}, "providers." + name + ".key_command"
+		return []model.KeySource{&commandKey{run: s.Command, command: e.KeyCommand}}, "providers." + name + ".key_command"
 	}
 	return nil, ""
 }
 
-// commandKey gets a key by running a command, once.
+// commandKey gets a key by running a command, once, and again for a key that
+// was refused.
 type commandKey struct {
 	run     func(ctx context.Context, command string) (string, error)
 	command string
@@ -159,6 +175,17 @@ func (c *commandKey) Key(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("key_command printed nothing: it must print the key")
 	}
 	return c.key, nil
+}
+
+// Refresh returns a key in place of one that was refused, unless that was
+// replaced already.
+func (c *commandKey) Refresh(ctx context.Context, refused string) (string, error) {
+	c.mu.Lock()
+	if c.key == refused {
+		c.key = ""
+	}
+	c.mu.Unlock()
+	return c.Key(ctx)
 }
 
 // account tells one key from another without giving it away.

@@ -24,8 +24,14 @@ func Resolve(ctx context.Context, s Settings) (*Resolved, error) {
 		return nil, err
 	}
 	r := &Resolved{URLFrom: from, Why: c.why}
-	if r.Keys, r.KeyFrom = s.key(c.Known); r.KeyFrom == "" && from == fromDefault && !c.Local {
+	if r.Pool, r.KeyFrom = s.keys(c.Known); r.KeyFrom == "" && from == fromDefault && !c.Local {
 		return nil, s.noKey(c.Known)
+	}
+	if len(r.Pool) > 0 {
+		r.Keys = r.Pool[0]
+	}
+	if c, ok := r.Keys.(*commandKey); ok {
+		r.Refresh = c.Refresh
 	}
 	r.Profile, r.InCatalogue = s.profile(&c, raw)
 	r.Profile.Account = account(r.Keys)

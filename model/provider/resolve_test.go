@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -179,6 +180,28 @@ func TestKeyCommandRunsOnceAndOnlyWhenNeeded(t *testing.T) {
 	}
 	if runs != 1 {
 		t.Errorf("the command ran %d times", runs)
+	}
+	for range 2 { // the command prints the same key: it is refused again
+		if key, err := r.Refresh(t.Context(), "key of pass openai"); key == "" || err != nil {
+			t.Errorf("refreshed to %q, %v", key, err)
+		}
+	}
+	if runs != 3 {
+		t.Errorf("after refreshing the command ran %d times", runs)
+	}
+}
+
+func TestSeveralVariablesMakeAPool(t *testing.T) {
+	s := Settings{
+		Model: "openai/m", Env: env("OPENAI_API_KEY=other KEY_A=a KEY_C=c"),
+		Endpoints: map[string]Endpoint{"openai": {KeyEnv: "KEY_A, KEY_B, KEY_C"}},
+	}
+	r, err := Resolve(t.Context(), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []model.KeySource{model.StaticKey("a"), model.StaticKey("c")}; !slices.Equal(r.Pool, want) || r.Keys != want[0] || r.KeyFrom != "KEY_A, KEY_C" {
+		t.Errorf("pool of %d from %s", len(r.Pool), r.KeyFrom)
 	}
 }
 

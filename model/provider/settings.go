@@ -52,7 +52,8 @@ type Endpoint struct {
 	BaseURL string
 	APIMode model.Mode
 	// APIKey is the key; KeyEnv names the variable that holds it instead of
-	// the usual one; KeyCommand prints it.
+	// the usual one, or several with commas between, whose keys are used in
+	// turn; KeyCommand prints it.
 	APIKey, KeyEnv, KeyCommand string
 	// Model is the model to take when only the provider is chosen.
 	Model  string
@@ -70,8 +71,12 @@ type ModelSettings struct {
 // Resolved is a model that is ready to be opened.
 type Resolved struct {
 	Profile *model.Profile
-	// Keys gives out its key; nil when it needs none.
+	// Keys gives out its key, the first of Pool; nil when it needs none.
 	Keys model.KeySource
+	Pool []model.KeySource
+	// Refresh returns a key in place of one that the provider refused; nil
+	// when keys cannot be renewed. See resilient.KeyOptions.
+	Refresh func(ctx context.Context, refused string) (string, error)
 	// KeyFrom and URLFrom name the settings that they are from, and Why tells
 	// what made the choice of provider and model.
 	KeyFrom, URLFrom, Why string
