@@ -107,7 +107,7 @@ func New(o Options) (*Agent, error) {
 	case o.Limits.MaxRounds < 0:
 		o.Limits.MaxRounds = 0
 	}
-	registry, err := tool.NewRegistry(o.Tools...)
+	registry, err := register(o.Tools)
 	if err != nil {
 		return nil, fmt.Errorf("rondo: %w", err)
 	}
@@ -116,6 +116,20 @@ func New(o Options) (*Agent, error) {
 		a.tools = registry.Set()
 	}
 	return a, nil
+}
+
+// register makes a registry that offers all tools: naming one in the options
+// is enough for a hidden one, too.
+func register(tools []*tool.Tool) (*tool.Registry, error) {
+	registry, err := tool.NewRegistry(tools...)
+	if err != nil || len(tools) == 0 {
+		return registry, err
+	}
+	names := make([]string, len(tools))
+	for i, t := range tools {
+		names[i] = t.Name
+	}
+	return registry.Select(names, nil)
 }
 
 // newID makes ids such as 20260102-150405-9f86d081.
