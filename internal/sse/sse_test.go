@@ -124,13 +124,16 @@ func TestHugeLines(t *testing.T) {
 	})
 }
 
+var xs = strings.Repeat("x", bufferSize)
+
 type filler struct{}
 
 func (filler) Read(p []byte) (int, error) {
-	for i := range p {
-		p[i] = 'x'
+	n := 0
+	for n < len(p) {
+		n += copy(p[n:], xs)
 	}
-	return len(p), nil
+	return n, nil
 }
 
 func TestLargeBufferIsLetGo(t *testing.T) {

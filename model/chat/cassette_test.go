@@ -112,7 +112,7 @@ func (w *plain) finishOf(r *model.Reply) model.Finish {
 		return model.FinishLength
 	case w.finish == "content_filter", r.Refusal != "" && w.text == "" && len(w.calls) == 0:
 		return model.FinishContentFilter
-	case len(w.calls) > 0:
+	case len(w.calls) > 0, w.finish == "tool_calls":
 		return model.FinishToolCalls
 	}
 	return model.FinishStop

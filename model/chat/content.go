@@ -6,6 +6,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // noOutput is the content of a result without any: some refuse an empty one.
@@ -73,7 +74,7 @@ func withNote(items []item, note string) []item {
 // servers take, and as an array otherwise, or when the end is to be marked.
 func appendContent(dst []byte, items []item, mark bool) []byte {
 	if !mark && !slices.ContainsFunc(items, func(it item) bool { return it.media != nil }) {
-		return appendString(dst, joinTexts(items))
+		return wire.AppendString(dst, joinTexts(items))
 	}
 	sep := byte('[')
 	for i := range items {
@@ -104,7 +105,7 @@ func appendItem(dst []byte, it *item) []byte {
 	switch {
 	case it.media == nil:
 		dst = append(dst, `{"type":"text","text":`...)
-		return appendString(dst, it.text)
+		return wire.AppendString(dst, it.text)
 	case it.image:
 		dst = append(dst, `{"type":"image_url","image_url":{"url":`...)
 		return append(appendURL(dst, it.media), '}')
@@ -112,7 +113,7 @@ func appendItem(dst []byte, it *item) []byte {
 	dst = append(dst, `{"type":"file","file":{`...)
 	if it.media.Name != "" {
 		dst = append(dst, `"filename":`...)
-		dst = append(appendString(dst, it.media.Name), ',')
+		dst = append(wire.AppendString(dst, it.media.Name), ',')
 	}
 	dst = append(dst, `"file_data":`...)
 	return append(appendURL(dst, it.media), '}')
@@ -121,7 +122,7 @@ func appendItem(dst []byte, it *item) []byte {
 // appendURL appends where m is found: its address, or itself as a data URL.
 func appendURL(dst []byte, m *message.Media) []byte {
 	if m.URL != "" {
-		return appendString(dst, m.URL)
+		return wire.AppendString(dst, m.URL)
 	}
-	return appendString(dst, "data:"+m.MIME+";base64,"+m.Data)
+	return wire.AppendString(dst, "data:"+m.MIME+";base64,"+m.Data)
 }

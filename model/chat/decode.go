@@ -30,17 +30,17 @@ type decoder struct {
 	details   details
 	calls     calls
 	extra     jsontext.Value // extra_content of the message
-	usage     model.Usage
-	finish    model.Finish // empty until there is one
-	done      bool         // [DONE], or the reply came in one piece
-	half      half         // of a character, at the end of the text
+	usage     []byte         // the latest that counts something, as it is
+	finish    model.Finish   // empty until there is one
+	done      bool           // [DONE], or the reply came in one piece
+	half      wire.Half      // of a character, at the end of the text
 }
 
 // NewDecoder makes a decoder for one reply.
 func NewDecoder(p *model.Profile) wire.Decoder {
 	d := &decoder{
 		profile: p,
-		origin:  message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account},
+		origin:  p.Origin(),
 	}
 	d.say = d.emit
 	if p.ThinkTags || p.StartsInThink {
@@ -106,27 +106,28 @@ func (d *decoder) takeHot(h *hot) bool {
 		if c == nil {
 			return false
 		}
-		if s := unescape(h.arguments); s != "" {
+		if s := wire.Unescape(h.arguments); s != "" {
 			c.pieces = append(c.pieces, s)
 			d.gone = !c.show(d.yield)
 		}
 	}
 	d.named(h.id, h.model)
+	d.count(h.usage)
 	if len(h.thought) > 0 {
-		d.addThought(unescape(h.thought))
+		d.addThought(wire.Unescape(h.thought))
 	}
 	if len(h.content) > 0 {
-		d.addText(d.half.unescape(h.content))
+		d.addText(d.half.Unescape(h.content))
 	}
 	return true
 }
 
 func (d *decoder) named(id, name []byte) {
 	if d.id == "" && len(id) > 0 {
-		d.id = unescape(id)
+		d.id = wire.Unescape(id)
 	}
 	if d.model == "" && len(name) > 0 {
-		d.model = unescape(name)
+		d.model = wire.Unescape(name)
 	}
 }
 
@@ -240,7 +241,7 @@ func (d *decoder) takeCall(p *piece) {
 func (d *decoder) takeContent(v jsontext.Value) {
 	switch v.Kind() {
 	case '"':
-		d.addText(d.half.unescape(v[1 : len(v)-1]))
+		d.addText(d.half.Unescape(v[1 : len(v)-1]))
 		return
 	case '[':
 	default:
@@ -323,9 +324,10 @@ func (d *decoder) emit(k model.DeltaKind, s string) {
 	}
 }
 
-func (d *decoder) count(v jsontext.Value) {
-	if u, ok := readUsage(v); ok {
-		d.usage = u
+// count keeps a usage object for the end. Some servers count on in each chunk.
+func (d *decoder) count(v []byte) {
+	if bytes.ContainsAny(v, "123456789") {
+		d.usage = append(d.usage[:0], v...)
 	}
 }
 

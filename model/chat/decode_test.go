@@ -42,6 +42,11 @@ func TestStreams(t *testing.T) {
 		{"odd types", []string{`{"id":7,"created":"x","model":null,"choices":{"index":"0","delta":{"content":"a","reasoning":{"x":1}},"finish_reason":"stop"}}`}, `reasoning "{\"x\":1}"; text "a"; stop`},
 		{"usage after the finish", []string{d(`{"content":"a"}`, "stop"), `{"choices":[],"usage":{"prompt_tokens":10,"completion_tokens":5,"prompt_tokens_details":{"cached_tokens":4},"completion_tokens_details":{"reasoning_tokens":2}}}`, done}, `text "a"; stop 10/4/0/5/2`},
 		{"usage of Groq", []string{d(`{"content":"a"}`, ""), `{"choices":[{"delta":{},"finish_reason":"stop"}],"x_groq":{"usage":{"prompt_tokens":10,"completion_tokens":5}}}`}, `text "a"; stop 10/0/0/5/0`},
+		{"usage in each chunk", []string{`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":10,"completion_tokens":1}}`, `{"choices":[{"delta":{"content":"b"},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2}}`, `{"choices":[],"usage":{"prompt_tokens":0}}`}, `text "ab"; stop 10/0/0/2/0`},
+		{"usage of DeepSeek", []string{`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2,"prompt_cache_hit_tokens":6,"prompt_cache_miss_tokens":4}}`}, `stop 10/6/0/2/0`},
+		{"usage without what was cached", []string{`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2,"cache_read_input_tokens":60,"cache_creation_input_tokens":5}}`}, `stop 75/60/5/2/0`},
+		{"usage without the reasoning", []string{`{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":10,"completion_tokens":2,"total_tokens":112,"completion_tokens_details":{"reasoning_tokens":100}}}`}, `stop 10/0/0/102/100`},
+		{"calls announced and lost", []string{d(`{"content":"a"}`, "tool_calls")}, `text "a"; tool_calls`},
 		{"message's signature", []string{d(`{"content":"a","extra_content":{"google":{"thought_signature":"s"}}}`, "stop")}, `text "a" (chat.extra_content {"google":{"thought_signature":"s"}}); stop`},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // cacheMark is the mark that ends a prefix which Anthropic's models are to keep,
@@ -85,7 +86,7 @@ func (e *encoder) head(req *model.Request, cache *model.Cache) []byte {
 		return h.json
 	}
 	h := &head{system: req.System, tools: req.Tools}
-	h.json = appendString([]byte(`{"model":`), e.profile.Model)
+	h.json = wire.AppendString([]byte(`{"model":`), e.profile.Model)
 	h.json = appendTools(h.json, req.Tools)
 	h.json = append(h.json, `,"messages":[`...)
 	if req.System != "" {
@@ -114,10 +115,10 @@ func appendTools(dst []byte, tools *model.ToolSet) []byte {
 	for _, t := range tools.Specs {
 		dst = append(dst, sep...)
 		dst = append(dst, `{"type":"function","function":{"name":`...)
-		dst = appendString(dst, t.Name)
+		dst = wire.AppendString(dst, t.Name)
 		if t.Description != "" {
 			dst = append(dst, `,"description":`...)
-			dst = appendString(dst, t.Description)
+			dst = wire.AppendString(dst, t.Description)
 		}
 		dst = append(dst, `,"parameters":`...)
 		if len(t.Schema) > 0 {
@@ -196,7 +197,7 @@ func (e *encoder) tail(req *model.Request, a adaptation) ([]byte, error) {
 		t.member(maxTokensField(p, a), strconv.Itoa(n))
 	}
 	if req.Effort != "" && !p.NoEffort && a&withoutEffort == 0 {
-		t.member("reasoning_effort", string(appendString(nil, req.Effort)))
+		t.member("reasoning_effort", string(wire.AppendString(nil, req.Effort)))
 	}
 	if req.Tools != nil && len(req.Tools.Specs) > 0 && req.ToolChoice != model.ToolAuto {
 		t.member("tool_choice", toolChoice(req.ToolChoice))
@@ -228,7 +229,7 @@ func (t *tail) member(name, value string) {
 
 func (t *tail) append(name, value string) {
 	t.json = append(t.json, ',')
-	t.json = appendString(t.json, name)
+	t.json = wire.AppendString(t.json, name)
 	t.json = append(t.json, ':')
 	t.json = append(t.json, value...)
 }
@@ -237,7 +238,7 @@ func toolChoice(c model.ToolChoice) string {
 	if c == model.ToolNone || c == model.ToolRequired {
 		return `"` + string(c) + `"`
 	}
-	return `{"type":"function","function":{"name":` + string(appendString(nil, string(c))) + `}}`
+	return `{"type":"function","function":{"name":` + string(wire.AppendString(nil, string(c))) + `}}`
 }
 
 func maxTokensField(p *model.Profile, a adaptation) string {
@@ -253,10 +254,4 @@ func maxTokensField(p *model.Profile, a adaptation) string {
 		return current
 	}
 	return old
-}
-
-// appendString appends s as a JSON string; broken UTF-8 in it is mended.
-func appendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s)
-	return dst
 }

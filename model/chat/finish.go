@@ -38,9 +38,8 @@ func readFinish(reason string) model.Finish {
 	return model.FinishStop
 }
 
-// readUsage reads a usage object in any of its forms. It reports false when
-// there are no counts in it.
-func readUsage(v jsontext.Value) (model.Usage, bool) {
+// readUsage reads a usage object in any of its forms.
+func readUsage(v jsontext.Value) model.Usage {
 	var u struct {
 		Prompt     number `json:"prompt_tokens"`
 		Completion number `json:"completion_tokens"`
@@ -61,7 +60,7 @@ func readUsage(v jsontext.Value) (model.Usage, bool) {
 		} `json:"completion_tokens_details"`
 	}
 	if !isObject(v) || json.Unmarshal(v, &u, lenient) != nil {
-		return model.Usage{}, false
+		return model.Usage{}
 	}
 	got := model.Usage{
 		Input:      int64(max(u.Prompt, u.Input)),
@@ -76,5 +75,5 @@ func readUsage(v jsontext.Value) (model.Usage, bool) {
 	if got.Reasoning > 0 && int64(u.Total) == got.Input+got.Output+got.Reasoning { // nor was the reasoning: xAI
 		got.Output += got.Reasoning
 	}
-	return got, got != model.Usage{}
+	return got
 }

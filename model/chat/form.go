@@ -5,11 +5,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // lenient is how replies are read: what is wrong in them but understood is not
 // worth losing a reply for.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var lenient = wire.Lenient()
 
 // chunk is a chat.completion.chunk, or a chat.completion, with the members
 // under which errors come besides. See

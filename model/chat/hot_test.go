@@ -50,7 +50,7 @@ func TestHotChunksReadAsTheFullReaderReadsThem(t *testing.T) {
 		{`{"choices":[]}`, false},
 		{`{"choices":[{"index":1,"delta":{"content":"a"}}]}`, false},
 		{`{"choices":[{"delta":{"content":"a"}},{"index":1,"delta":{"content":"b"}}]}`, false},
-		{`{"choices":[{"delta":{"content":"a"}}],"usage":{"prompt_tokens":1}}`, false},
+		{`{"choices":[{"delta":{"content":"a"},"finish_reason":""}],"usage":{"prompt_tokens":1}}`, true},
 		{`{"error":{"message":"x"},"choices":[{"delta":{"content":"a"}}]}`, false},
 		{`{"choices":[{"delta":{"content":"a"}}]`, false},
 		{`[DONE]`, false},

@@ -6,6 +6,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // extras are what a unit carries in one request only.
@@ -72,7 +73,7 @@ func (e *encoder) appendResults(dst []byte, msgs []*message.Message, x extras) [
 			dst = append(dst, ',')
 		}
 		dst = append(dst, `{"role":"tool","tool_call_id":`...)
-		dst = appendString(dst, wireID(e.profile.ToolIDAlphabet, m.ToolCallID))
+		dst = wire.AppendString(dst, wireID(e.profile.ToolIDAlphabet, m.ToolCallID))
 		dst = append(dst, `,"content":`...)
 		dst = appendContent(dst, withNote(contents[i], last.note), last.mark)
 		dst = append(dst, '}')
@@ -94,7 +95,7 @@ func (e *encoder) appendAssistant(dst []byte, m *message.Message, x extras) []by
 	case m.HasCalls():
 		dst = append(dst, "null"...)
 	default:
-		dst = appendString(dst, noAnswer)
+		dst = wire.AppendString(dst, noAnswer)
 	}
 	dst = e.appendCalls(dst, m)
 	for i := range m.Parts {
@@ -108,10 +109,10 @@ func (e *encoder) appendAssistant(dst []byte, m *message.Message, x extras) []by
 
 // appendReasoning appends what the endpoint wants back of its own reasoning.
 func (e *encoder) appendReasoning(dst []byte, m *message.Message) []byte {
-	if field := e.profile.ReasoningField; field != "" && e.own(m.Origin) {
+	if field := e.profile.ReasoningField; field != "" && e.profile.Made(m.Origin) {
 		if text := m.Reasoning(); text != "" {
-			dst = append(appendString(append(dst, ','), field), ':')
-			dst = appendString(dst, text)
+			dst = append(wire.AppendString(append(dst, ','), field), ':')
+			dst = wire.AppendString(dst, text)
 		}
 	}
 	for i := range m.Parts {
@@ -130,11 +131,11 @@ func (e *encoder) appendCalls(dst []byte, m *message.Message) []byte {
 			continue
 		}
 		dst = append(append(dst, sep...), `{"id":`...)
-		dst = appendString(dst, wireID(e.profile.ToolIDAlphabet, p.Call.ID))
+		dst = wire.AppendString(dst, wireID(e.profile.ToolIDAlphabet, p.Call.ID))
 		dst = append(dst, `,"type":"function","function":{"name":`...)
-		dst = appendString(dst, wireName(p.Call.Name))
+		dst = wire.AppendString(dst, wireName(p.Call.Name))
 		dst = append(dst, `,"arguments":`...)
-		dst = appendString(dst, wireArguments(p.Call.Arguments))
+		dst = wire.AppendString(dst, wireArguments(p.Call.Arguments))
 		dst = append(dst, '}')
 		if e.wants(p.State, stateExtra) {
 			dst = append(append(dst, `,"extra_content":`...), p.State.Data...)
@@ -157,12 +158,5 @@ func wireArguments(arguments string) string {
 
 // wants reports whether s goes back to the endpoint as kind.
 func (e *encoder) wants(s *message.State, kind string) bool {
-	return s != nil && s.Kind == kind && e.own(s.Origin)
-}
-
-// own reports whether the endpoint made what o made, as far as is known.
-func (e *encoder) own(o message.Origin) bool {
-	same := func(a, b string) bool { return a == "" || b == "" || a == b }
-	p := e.profile
-	return same(o.Provider, p.Provider) && same(o.Model, p.Model) && same(o.Account, p.Account)
+	return s != nil && s.Kind == kind && e.profile.Made(s.Origin)
 }

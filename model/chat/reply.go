@@ -42,13 +42,13 @@ func (d *decoder) reply() *model.Reply {
 	r := &model.Reply{
 		Message: &message.Message{Role: message.Assistant, Parts: d.parts(), Origin: d.origin},
 		Finish:  d.finish, Announced: d.finish == model.FinishToolCalls,
-		Refusal: string(d.refusal), Usage: d.usage, ID: d.id, Model: d.model,
+		Refusal: string(d.refusal), Usage: readUsage(d.usage), ID: d.id, Model: d.model,
 	}
 	switch {
 	case r.Refusal != "" && len(d.text) == 0 && len(d.calls) == 0:
 		r.Finish = model.FinishContentFilter
 	case r.Finish == model.FinishLength, r.Finish == model.FinishContentFilter, r.Finish == model.FinishPause:
-	case len(d.calls) > 0:
+	case len(d.calls) > 0, r.Announced:
 		r.Finish = model.FinishToolCalls
 	default:
 		r.Finish = model.FinishStop

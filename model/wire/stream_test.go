@@ -162,3 +162,22 @@ func TestLocalHostsAreGivenMoreTime(t *testing.T) {
 		}
 	}
 }
+
+func TestClosedConnectionIsNotTakenForAFailure(t *testing.T) {
+	var calls atomic.Int32
+	o, x := server(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.ReadAll(r.Body)
+		if calls.Add(1) == 2 { // on the connection kept from the first call
+			panic(http.ErrAbortHandler)
+		}
+		stream(w, "a", "[DONE]")
+	})
+	for range 2 {
+		if got := collect(t, o.Stream(background, x)); got.err != nil || got.text != "a" {
+			t.Fatalf("got %+v", got)
+		}
+	}
+	if n := calls.Load(); n != 3 {
+		t.Errorf("the server was asked %d times", n)
+	}
+}
