@@ -23,6 +23,9 @@ type Request struct {
 	SessionID string
 	// TaskID names the run; generated when empty.
 	TaskID string
+	// Busy says what happens when the session is busy with another run; by
+	// default the request is refused.
+	Busy Busy
 	// Listeners take the events of this run besides the agent's own.
 	Listeners []Listener
 }

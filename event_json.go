@@ -140,6 +140,9 @@ func (w *objectWriter) done(r *Result) {
 	w.str("reason", string(r.Reason))
 	w.str("detail", r.Detail)
 	w.str("final_response", r.FinalResponse)
+	if len(r.Unread) > 0 {
+		w.value("unread", r.Unread)
+	}
 	w.num("rounds", int64(r.Rounds))
 	w.name("usage")
 	u := objectWriter{append(w.b, '{')}

@@ -20,6 +20,9 @@ type Result struct {
 	Detail string
 	// Messages is the whole conversation after the run.
 	Messages []*message.Message
+	// Unread is what Steer and FollowUp brought and the model has not read,
+	// because the run ended before; nothing of it was saved.
+	Unread []string
 	// Reasoning is the thinking of the last reply of this run.
 	Reasoning string
 	// Rounds counts the model calls that could use tools; APICalls all.

@@ -51,6 +51,7 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	r.users = ctx
 	r.result = Result{SessionID: r.s.id, TaskID: r.taskID, Started: r.a.opts.Now()}
 	if err := r.begin(ctx); err != nil {
+		r.result.Unread = r.s.desk.close()
 		return r.result, err
 	}
 	limits := r.a.opts.Limits
@@ -100,6 +101,7 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	res.FinalResponse, res.Reason, res.Detail = o.Final, o.Reason, o.Detail
 	res.Messages = r.s.history.Messages()
 	res.Rounds = r.state.Rounds
+	res.Unread = r.s.desk.close()
 	res.Duration = r.a.opts.Now().Sub(res.Started)
 	if err := r.saver.save(ctx, r.interruptedReply(o), store.Update{EndReason: string(o.Reason)}); err != nil {
 		o.Err = errors.Join(o.Err, err)
@@ -169,6 +171,9 @@ func (r *run) onlyReads(m *message.Message) bool {
 func (r *run) Checkpoint(context.Context, *loop.State) error { return nil }
 
 // Steering returns what the user said meanwhile.
-func (r *run) Steering() []string { return r.s.takeSteering() }
+func (r *run) Steering() []string { return r.s.desk.takeSteering() }
+
+// FollowUp returns what the next user message of the run says.
+func (r *run) FollowUp() []string { return r.s.desk.takeNext() }
 
 func messageID(n int) string { return "m" + strconv.Itoa(n) }

@@ -22,12 +22,7 @@ type Session struct {
 	fresh bool // the agent made the id: the store cannot know it yet
 	users int  // guarded by agent.live.mu
 
-	// turn holds a token while no run goes on.
-	turn chan struct{}
-
-	mu       sync.Mutex
-	cancel   context.CancelCauseFunc // of the run that goes on, else nil
-	steering []string
+	desk desk
 
 	// What follows is owned by the holder of the turn.
 	loaded  bool
@@ -39,31 +34,23 @@ type Session struct {
 	seq     int64
 }
 
-// ErrBusy says that a session cannot begin a run because another goes on. Steer
-// the run, cancel it, or wait for its end.
-var ErrBusy = errors.New("the session is busy with another run")
-
 // ErrNothingToDo says that a run was asked to go on with a conversation that
 // has come to its end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: say what to do next")
 
-// errStopped is the cause of a run's end by Cancel.
-var errStopped = errors.New("the user stopped the run")
-
 func newSession(a *Agent, id string) *Session {
-	s := &Session{agent: a, id: id, turn: make(chan struct{}, 1), nextID: 1}
+	s := &Session{agent: a, id: id, nextID: 1}
 	if id == "" {
 		s.id, s.fresh = a.opts.NewID(), true
 	}
-	s.turn <- struct{}{}
 	return s
 }
 
 // ID returns the session's id.
 func (s *Session) ID() string { return s.id }
 
-// Run runs one turn to its end, as Agent.Run does. It returns ErrBusy at once
-// when another run of the session goes on.
+// Run runs one turn to its end, as Agent.Run does. What it does when another run
+// of the session goes on is for Request.Busy to say.
 func (s *Session) Run(ctx context.Context, req Request) (Result, error) {
 	return s.run(ctx, req, nil)
 }
@@ -97,61 +84,25 @@ func (s *Session) Stream(ctx context.Context, req Request) iter.Seq2[Event, erro
 
 // Cancel stops the run that goes on; the reply in flight is thrown away. When
 // none goes on it does nothing. It does not wait for the end.
-func (s *Session) Cancel() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel != nil {
-		s.cancel(errStopped)
-	}
-}
+func (s *Session) Cancel() { s.desk.stop(errStopped) }
 
 // Steer says something to the run that goes on, without stopping it: the model
 // reads it with the next results of its tools, or as the next message if it has
-// finished. It reports whether a run goes on.
-func (s *Session) Steer(text string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.cancel == nil {
-		return false
-	}
-	s.steering = append(s.steering, text)
-	return true
-}
+// finished. It reports whether a run goes on that listens; what that has not
+// read when it ends is in Result.Unread.
+func (s *Session) Steer(text string) bool { return s.desk.leave(&s.desk.steering, text) }
 
-func (s *Session) takeSteering() []string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	said := s.steering
-	s.steering = nil
-	return said
-}
-
-// enter claims the session for a run. The context that it returns ends with
-// ctx, with Cancel, and when leave is called.
-func (s *Session) enter(ctx context.Context) (runCtx context.Context, leave func(), err error) {
-	select {
-	case <-s.turn:
-	default:
-		return nil, nil, fmt.Errorf("session %s: %w", s.id, ErrBusy)
-	}
-	runCtx, cancel := context.WithCancelCause(ctx)
-	s.mu.Lock()
-	s.cancel = cancel
-	s.mu.Unlock()
-	return runCtx, func() {
-		s.mu.Lock()
-		s.cancel, s.steering = nil, nil
-		s.mu.Unlock()
-		cancel(nil)
-		s.turn <- struct{}{}
-	}, nil
-}
+// FollowUp says what the run that goes on is to do next: when the model has
+// finished (end_turn), text is the next user message of the same run. Several
+// are taken in order, one at a time. It reports whether a run goes on that
+// listens; what that has not come to when it ends is in Result.Unread.
+func (s *Session) FollowUp(text string) bool { return s.desk.leave(&s.desk.following, text) }
 
 // run claims the session, runs one turn and gives the session back.
 func (s *Session) run(ctx context.Context, req Request, q *queue) (Result, error) {
-	runCtx, leave, err := s.enter(ctx)
+	runCtx, leave, err := s.desk.enter(ctx, &req)
 	if err != nil {
-		return Result{SessionID: s.id}, err
+		return Result{SessionID: s.id}, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	defer leave()
 	r := newRun(s, req)
@@ -293,8 +244,9 @@ func (s *Session) say(ctx context.Context, m *message.Message) error {
 		if err := s.save(ctx, fresh, store.Update{Running: true}); err != nil {
 			return err
 		}
-		joined := *last
-		joined.Parts = slices.Concat(last.Parts, []message.Part{message.Text("\n\n")}, m.Parts)
+		both, _ := message.Normalise([]*message.Message{last, m})
+		joined := *both.Last()
+		joined.ID = last.ID
 		var err error
 		s.history, err = s.history.Replace(s.history.Len()-1, &joined)
 		return err

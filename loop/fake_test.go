@@ -95,6 +95,8 @@ func (f *fakeHost) Steering() []string {
 	return said
 }
 
+func (f *fakeHost) FollowUp() []string { return f.Steering() }
+
 // says is a finished reply of text.
 func says(text string) *model.Reply {
 	r := &model.Reply{Message: message.NewAssistant(), Finish: model.FinishStop, Usage: model.Usage{Input: 100, Output: 10}}

@@ -34,6 +34,10 @@ type Host interface {
 	// Steering returns what the user said to the running turn since the last
 	// time, in order.
 	Steering() []string
+	// FollowUp is asked when the model has finished: it returns what the user
+	// says next, or nothing; the run then ends, and nothing more can be said
+	// to it.
+	FollowUp() []string
 }
 
 // Call is one model call that the loop asks for.

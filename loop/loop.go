@@ -133,13 +133,13 @@ func runTools(ctx context.Context, h Host, s *State, l Limits, calls []*message.
 	return h.Save(context.WithoutCancel(ctx), msgs...)
 }
 
-// followUp puts what the user said during the last reply behind it as a new
-// message, so that the run goes on. It reports whether there was anything.
+// followUp puts what the user says next behind the last reply as a new message,
+// so that the run goes on. It reports whether there was anything.
 func followUp(ctx context.Context, h Host, s *State, next verdict) (bool, error) {
 	if next.reason != EndTurn {
 		return false, nil
 	}
-	said := h.Steering()
+	said := h.FollowUp()
 	if len(said) == 0 {
 		return false, nil
 	}
