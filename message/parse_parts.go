@@ -144,7 +144,7 @@ func (w *wireContent) thinking() (p Part, ok bool) {
 }
 
 func (f *wireFile) part() (p Part, ok bool) {
-	m := parseMedia(f.Data)
+	m := ParseMedia(f.Data)
 	if f.URL != "" {
 		m = &Media{URL: f.URL}
 	}
@@ -166,7 +166,7 @@ func parseImage(v jsontext.Value) (p Part, ok bool) {
 	default:
 		w.URL = scalar(v)
 	}
-	m := parseMedia(w.URL)
+	m := ParseMedia(w.URL)
 	if m.MIME == "" {
 		m.MIME = w.MIME
 	}
@@ -174,8 +174,9 @@ func parseImage(v jsontext.Value) (p Part, ok bool) {
 	return Part{Kind: KindImage, Media: m}, w.URL != ""
 }
 
-// parseMedia takes a data URL in base64 apart and keeps any other as it is.
-func parseMedia(url string) *Media {
+// ParseMedia makes media of a URL: its content, where that stands in base64 in
+// the URL itself (RFC 2397), or else a reference to it.
+func ParseMedia(url string) *Media {
 	if rest, ok := strings.CutPrefix(url, "data:"); ok {
 		if mime, data, ok := strings.Cut(rest, ";base64,"); ok {
 			return &Media{MIME: mime, Data: data}

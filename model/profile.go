@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+
+	"github.com/rondo-engine/rondo/message"
 )
 
 // Mode is a wire protocol.
@@ -105,6 +107,18 @@ type Quirks struct {
 	Headers map[string]string
 	// Extra are members added to each request's body, JSON by name.
 	Extra map[string]string
+}
+
+// Origin returns the origin of what the endpoint says.
+func (p *Profile) Origin() message.Origin {
+	return message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account}
+}
+
+// Made reports whether the endpoint is o, as far as both are known: what is
+// not known counts as the same.
+func (p *Profile) Made(o message.Origin) bool {
+	same := func(a, b string) bool { return a == "" || b == "" || a == b }
+	return same(o.Provider, p.Provider) && same(o.Model, p.Model) && same(o.Account, p.Account)
 }
 
 // ResolveMode chooses the API mode, strongest first: the explicit one, the

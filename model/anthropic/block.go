@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // The types of blocks that have a neutral form. All others are kept whole.
@@ -25,7 +26,7 @@ type block struct {
 	// text grows with the deltas: text, thinking, or the arguments of a call.
 	text []byte
 	// held is the start of a character whose rest is in the next delta.
-	held []byte
+	held wire.Half
 	// signature is that of a thinking block.
 	signature string
 	// id, name, input and call are of a tool_use block; input is what the

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // What stands where the API wants content and there is none.
@@ -91,7 +92,7 @@ func (e *encoder) appendResults(dst []byte, msgs []*message.Message) []byte {
 
 func (e *encoder) appendResult(dst []byte, m *message.Message) []byte {
 	dst = append(dst, `{"type":"tool_result","tool_use_id":`...)
-	dst = appendString(dst, wireName(m.ToolCallID))
+	dst = wire.AppendString(dst, wireName(m.ToolCallID))
 	switch m.Status {
 	case message.StatusError, message.StatusDenied, message.StatusInterrupted:
 		dst = append(dst, `,"is_error":true`...)
@@ -116,7 +117,7 @@ func closeContent(dst []byte, start int, empty string) []byte {
 }
 
 func appendText(dst []byte, text string) []byte {
-	return append(appendString(append(dst, `{"type":"text","text":`...), text), "},"...)
+	return append(wire.AppendString(append(dst, `{"type":"text","text":`...), text), "},"...)
 }
 
 // appendPart appends the block of a part, or nothing if it has none here.
@@ -126,13 +127,13 @@ func (e *encoder) appendPart(dst []byte, p *message.Part) []byte {
 		if strings.TrimSpace(p.Text) == "" {
 			return dst
 		}
-		dst = appendString(append(dst, `{"type":"text","text":`...), p.Text)
+		dst = wire.AppendString(append(dst, `{"type":"text","text":`...), p.Text)
 		return append(e.appendMembers(dst, p.State), "},"...)
 	case message.KindReasoning:
 		return e.appendThinking(dst, p)
 	case message.KindToolCall:
-		dst = appendString(append(dst, `{"type":"tool_use","id":`...), wireName(p.Call.ID))
-		dst = appendString(append(dst, `,"name":`...), wireName(p.Call.Name))
+		dst = wire.AppendString(append(dst, `{"type":"tool_use","id":`...), wireName(p.Call.ID))
+		dst = wire.AppendString(append(dst, `,"name":`...), wireName(p.Call.Name))
 		dst = append(append(dst, `,"input":`...), inputOf(p.Call)...)
 		return append(e.appendMembers(dst, p.State), "},"...)
 	case message.KindImage, message.KindFile:
@@ -154,7 +155,7 @@ func inputOf(c *message.ToolCall) string {
 
 // sendsOpaque reports whether p is a block that may go back.
 func (e *encoder) sendsOpaque(p *message.Part) bool {
-	if p.State == nil || !e.own(p.State.Origin) || !isObject(p.State.Data) {
+	if p.State == nil || !e.profile.Made(p.State.Origin) || !isObject(p.State.Data) {
 		return false
 	}
 	return p.State.Kind == stateBlock || p.State.Kind == stateRedacted && !e.plain
@@ -162,7 +163,7 @@ func (e *encoder) sendsOpaque(p *message.Part) bool {
 
 // signature returns that of a thinking block that may go back.
 func (e *encoder) signature(p *message.Part) (string, bool) {
-	if e.plain || p.State == nil || p.State.Kind != stateThinking || !e.own(p.State.Origin) {
+	if e.plain || p.State == nil || p.State.Kind != stateThinking || !e.profile.Made(p.State.Origin) {
 		return "", false
 	}
 	var s struct {
@@ -177,15 +178,15 @@ func (e *encoder) appendThinking(dst []byte, p *message.Part) []byte {
 	if !ok {
 		return dst
 	}
-	dst = appendString(append(dst, `{"type":"thinking","thinking":`...), p.Text)
-	dst = appendString(append(dst, `,"signature":`...), signature)
+	dst = wire.AppendString(append(dst, `{"type":"thinking","thinking":`...), p.Text)
+	dst = wire.AppendString(append(dst, `,"signature":`...), signature)
 	return append(dst, "},"...)
 }
 
 // appendMembers appends what else the origin knows of a block, each with a
 // comma before it.
 func (e *encoder) appendMembers(dst []byte, s *message.State) []byte {
-	if s == nil || s.Kind != stateMembers || !e.own(s.Origin) || !isObject(s.Data) {
+	if s == nil || s.Kind != stateMembers || !e.profile.Made(s.Origin) || !isObject(s.Data) {
 		return dst
 	}
 	inner := strings.TrimSpace(strings.TrimSpace(s.Data)[1:])
@@ -195,21 +196,11 @@ func (e *encoder) appendMembers(dst []byte, s *message.State) []byte {
 	return append(append(dst, ','), inner[:len(inner)-1]...)
 }
 
-// own reports whether o is the endpoint that is asked now, as far as it is known.
-func (e *encoder) own(o message.Origin) bool {
-	same := func(a, b string) bool { return a == "" || b == "" || a == b }
-	p := e.profile
-	return same(o.Provider, p.Provider) && same(o.Model, p.Model) && same(o.Account, p.Account)
-}
-
 // appendMedia appends an image or a document, or a note where it cannot be shown.
 func (e *encoder) appendMedia(dst []byte, p *message.Part) []byte {
 	mime, data, url := p.Media.MIME, p.Media.Data, p.Media.URL
-	if rest, ok := strings.CutPrefix(url, "data:"); ok {
-		head, body, _ := strings.Cut(rest, ",")
-		if kind, ok := strings.CutSuffix(head, ";base64"); ok {
-			mime, data, url = kind, body, ""
-		}
+	if m := message.ParseMedia(url); m.Data != "" {
+		mime, data, url = m.MIME, m.Data, ""
 	}
 	image := p.Kind == message.KindImage || strings.HasPrefix(mime, "image/")
 	switch {
@@ -222,14 +213,14 @@ func (e *encoder) appendMedia(dst []byte, p *message.Part) []byte {
 	}
 	dst = appendSource(dst, image, mime, data, url)
 	if !image && p.Media.Name != "" {
-		dst = appendString(append(dst, `,"title":`...), p.Media.Name)
+		dst = wire.AppendString(append(dst, `,"title":`...), p.Media.Name)
 	}
 	return append(e.appendMembers(dst, p.State), "},"...)
 }
 
 func appendSource(dst []byte, image bool, mime, data, url string) []byte {
 	if url != "" {
-		return append(appendString(append(dst, `{"type":"url","url":`...), url), '}')
+		return append(wire.AppendString(append(dst, `{"type":"url","url":`...), url), '}')
 	}
 	kind := "base64"
 	if !image && isText(mime) {
@@ -238,8 +229,8 @@ func appendSource(dst []byte, image bool, mime, data, url string) []byte {
 		}
 	}
 	dst = append(append(append(dst, `{"type":"`...), kind...), `","media_type":`...)
-	dst = append(appendString(dst, mime), `,"data":`...)
-	return append(appendString(dst, data), '}')
+	dst = append(wire.AppendString(dst, mime), `,"data":`...)
+	return append(wire.AppendString(dst, data), '}')
 }
 
 func mediaName(m *message.Media) string {

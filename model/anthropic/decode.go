@@ -20,8 +20,7 @@ func NewDecoder(p *model.Profile) wire.Decoder { return newDecoder(p, nil) }
 // newDecoder also takes the tools' names by the names that they were sent
 // under, as far as they differ.
 func newDecoder(p *model.Profile, names map[string]string) *decoder {
-	origin := message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account}
-	return &decoder{profile: p, names: names, origin: origin}
+	return &decoder{profile: p, names: names, origin: p.Origin()}
 }
 
 // decoder puts a reply together from events. The blocks stand in the order of
@@ -263,13 +262,13 @@ func (d *decoder) growQuoted(b *block, kind string, v jsontext.Value, yield yiel
 
 // grow appends a piece, given in its escaped form, to b and tells of it.
 func (d *decoder) grow(b *block, kind, escaped []byte, yield yieldFunc) {
-	text := piece(escaped, &b.held)
+	text := b.held.Unescape(escaped)
 	if text == "" {
 		return
 	}
 	if b.opaque() && string(kind) != "input_json_delta" {
 		field := strings.TrimSuffix(string(kind), "_delta")
-		b.members.fold(object{{name: field, value: appendString(nil, text)}})
+		b.members.fold(object{{name: field, value: wire.AppendString(nil, text)}})
 		return
 	}
 	b.text = append(b.text, text...)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // Encode returns the body of the request that asks for req, in pieces to be
@@ -204,7 +205,7 @@ func (e *encoder) appendNote(pieces [][]byte, req *model.Request) [][]byte {
 	if strings.TrimSpace(req.Ephemeral) == "" {
 		return pieces
 	}
-	note := append(appendString([]byte(`{"type":"text","text":`), req.Ephemeral), "}]}"...)
+	note := append(wire.AppendString([]byte(`{"type":"text","text":`), req.Ephemeral), "}]}"...)
 	if last == nil || last.Role == message.System {
 		return append(pieces, []byte(`{"role":"user","content":[`), note)
 	}

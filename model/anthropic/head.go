@@ -11,6 +11,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // head is the body up to the first message: model, tools and system prompt. It
@@ -33,7 +34,7 @@ func (e *encoder) head(req *model.Request) (*head, error) {
 		return h, nil
 	}
 	h := &head{profile: e.profile, system: system, tools: req.Tools}
-	b := appendString([]byte(`{"model":`), e.profile.Model)
+	b := wire.AppendString([]byte(`{"model":`), e.profile.Model)
 	mark := e.markBudget() > 0
 	b, err := e.appendTools(b, h, mark && len(system) == 0)
 	if err != nil {
@@ -134,9 +135,9 @@ func appendTool(b []byte, t *model.ToolSpec, name string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: schema: %w", t.Name, err)
 	}
-	b = appendString(append(b, `{"name":`...), name)
+	b = wire.AppendString(append(b, `{"name":`...), name)
 	if t.Description != "" {
-		b = appendString(append(b, `,"description":`...), t.Description)
+		b = wire.AppendString(append(b, `,"description":`...), t.Description)
 	}
 	b = append(append(b, `,"input_schema":`...), schema...)
 	return append(b, "},"...), nil

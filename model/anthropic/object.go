@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // lenient reads what providers send: names twice and broken UTF-8 included.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var lenient = wire.Lenient()
 
 // object is a JSON object that keeps the order of its members.
 type object []member
@@ -91,9 +92,9 @@ func (o object) append(dst []byte) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(appendString(dst, m.name), ':')
+		dst = append(wire.AppendString(dst, m.name), ':')
 		if m.value == nil {
-			dst = appendString(dst, string(m.text))
+			dst = wire.AppendString(dst, string(m.text))
 			continue
 		}
 		dst = append(dst, bytes.TrimSpace(m.value)...)
@@ -108,12 +109,6 @@ func unquote(v jsontext.Value) string {
 	}
 	s, _ := jsontext.AppendUnquote(nil, bytes.TrimSpace(v)) // broken UTF-8 comes back mended
 	return string(s)
-}
-
-// appendString appends s as a JSON string; broken UTF-8 is mended.
-func appendString(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s)
-	return dst
 }
 
 // isObject reports whether s is the text of a JSON object.

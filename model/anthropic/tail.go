@@ -7,6 +7,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 const (
@@ -46,7 +47,7 @@ func (e *encoder) tail(req *model.Request, stream, thinks bool, prompt int) []by
 		case name == "tools", name == "thinking", e.profile.Extra[name] == "":
 		case name == "tool_choice" && (req.ToolChoice != model.ToolAuto || !hasTools(req)):
 		default:
-			b = append(appendString(append(b, ','), name), ':')
+			b = append(wire.AppendString(append(b, ','), name), ':')
 			b = append(b, e.profile.Extra[name]...)
 		}
 	}
@@ -162,7 +163,7 @@ func (e *encoder) appendThinkingMode(b []byte, req *model.Request, budget int) [
 		if effort == "minimal" {
 			effort = "low"
 		}
-		return append(appendString(append(b, `,"output_config":{"effort":`...), effort), '}')
+		return append(wire.AppendString(append(b, `,"output_config":{"effort":`...), effort), '}')
 	}
 	if budget == 0 {
 		return b
@@ -184,7 +185,7 @@ func (e *encoder) appendToolChoice(b []byte, req *model.Request) []byte {
 		return append(b, `,"tool_choice":{"type":"any"}`...)
 	}
 	b = append(b, `,"tool_choice":{"type":"tool","name":`...)
-	return append(appendString(b, wireName(string(req.ToolChoice))), '}')
+	return append(wire.AppendString(b, wireName(string(req.ToolChoice))), '}')
 }
 
 func hasTools(req *model.Request) bool { return req.Tools != nil && len(req.Tools.Specs) > 0 }

@@ -7,6 +7,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // turn is the encoding of one assistant message.
@@ -184,9 +185,9 @@ func (t *turn) sameItem(a, b *message.Part) bool {
 func (t *turn) said(dst []byte, p *message.Part, full bool) []byte {
 	switch {
 	case t.ours(p, t.m) && p.State.Kind == stateRefusal:
-		return append(quote(append(dst, `{"type":"refusal","refusal":`...), p.Text), '}')
+		return append(wire.AppendString(append(dst, `{"type":"refusal","refusal":`...), p.Text), '}')
 	case full:
-		dst = append(quote(append(dst, `{"type":"output_text","text":`...), p.Text), `,"annotations":[]}`...)
+		dst = append(wire.AppendString(append(dst, `{"type":"output_text","text":`...), p.Text), `,"annotations":[]}`...)
 		return dst
 	}
 	return appendText(dst, "output_text", p.Text)
@@ -200,9 +201,9 @@ func (t *turn) call(p *message.Part) {
 		kind, name, value = "custom_tool_call", "input", memberText(p.Call.Arguments, "input")
 	}
 	t.dst = append(t.dst, `{"type":"`+kind+`"`+rest+`,"call_id":`...)
-	t.dst = append(quote(t.dst, wireCallID(p.Call.ID)), `,"name":`...)
-	t.dst = append(quote(t.dst, p.Call.Name), `,"`+name+`":`...)
-	t.dst = append(quote(t.dst, value), '}')
+	t.dst = append(wire.AppendString(t.dst, wireCallID(p.Call.ID)), `,"name":`...)
+	t.dst = append(wire.AppendString(t.dst, p.Call.Name), `,"`+name+`":`...)
+	t.dst = append(wire.AppendString(t.dst, value), '}')
 }
 
 // opaque appends an item that only its origin understands, if that is us.

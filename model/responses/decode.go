@@ -395,6 +395,4 @@ func (d *decoder) callID(want string, index int) string {
 	return id
 }
 
-func (d *decoder) origin() message.Origin {
-	return message.Origin{Provider: d.p.Provider, Model: d.p.Model, Account: d.p.Account}
-}
+func (d *decoder) origin() message.Origin { return d.p.Origin() }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // minOutput is the least max_output_tokens that the service takes.
@@ -43,7 +44,7 @@ func Encode(p *model.Profile, req *model.Request) ([][]byte, error) {
 	var items []byte
 	if fresh := mem.fresh(p, req); fresh != nil {
 		items = appendFresh(p, msgs, fresh)
-		tail = append(quote(append(tail, `,"previous_response_id":`...), mem.chain.id), '}')
+		tail = append(wire.AppendString(append(tail, `,"previous_response_id":`...), mem.chain.id), '}')
 	} else {
 		items = mem.sync(cache, p, msgs)
 		tail = append(tail, '}')
@@ -99,10 +100,10 @@ func appendFresh(p *model.Profile, msgs, fresh []*message.Message) []byte {
 func appendHead(dst []byte, p *model.Profile, req *model.Request) []byte {
 	dst = append(dst, '{')
 	if !overridden(p, "model") {
-		dst = append(quote(append(dst, `"model":`...), p.Model), ',')
+		dst = append(wire.AppendString(append(dst, `"model":`...), p.Model), ',')
 	}
 	if req.System != "" && !p.DeveloperRole && !overridden(p, "instructions") {
-		dst = append(quote(append(dst, `"instructions":`...), req.System), ',')
+		dst = append(wire.AppendString(append(dst, `"instructions":`...), req.System), ',')
 	}
 	if hasTools(req) && !overridden(p, "tools") {
 		dst = append(appendTools(append(dst, `"tools":`...), req.Tools), ',')
@@ -118,8 +119,8 @@ func appendTools(dst []byte, tools *model.ToolSet) []byte {
 	dst = append(dst, '[')
 	for i := range tools.Specs {
 		s := &tools.Specs[i]
-		dst = quote(append(separate(dst), `{"type":"function","name":`...), s.Name)
-		dst = quote(append(dst, `,"description":`...), s.Description)
+		dst = wire.AppendString(append(separate(dst), `{"type":"function","name":`...), s.Name)
+		dst = wire.AppendString(append(dst, `,"description":`...), s.Description)
 		dst = append(dst, `,"parameters":`...)
 		if schema := jsontext.Value(slices.Clone(s.Schema)); len(schema) > 0 && schema.Compact(lenient) == nil {
 			dst = append(dst, schema...)
@@ -160,7 +161,7 @@ func appendTail(dst []byte, p *model.Profile, req *model.Request, mem *memory) (
 		if mem.noSummary {
 			summary = ""
 		}
-		add("reasoning", `{"effort":`+string(quote(nil, req.Effort))+summary+`}`)
+		add("reasoning", `{"effort":`+string(wire.AppendString(nil, req.Effort))+summary+`}`)
 	}
 	if hasTools(req) || p.Extra["tools"] != "" {
 		if c := toolChoice(req.ToolChoice); c != "" {
@@ -176,7 +177,7 @@ func appendTail(dst []byte, p *model.Profile, req *model.Request, mem *memory) (
 		case !v.IsValid(lenient):
 			return nil, fmt.Errorf("encode request: the extra member %q of the profile is no JSON", name)
 		default:
-			dst = append(append(quote(append(dst, ','), name), ':'), v...)
+			dst = append(append(wire.AppendString(append(dst, ','), name), ':'), v...)
 		}
 	}
 	return dst, nil
@@ -203,5 +204,5 @@ func toolChoice(c model.ToolChoice) string {
 	case model.ToolNone, model.ToolRequired:
 		return `"` + string(c) + `"`
 	}
-	return `{"type":"function","name":` + string(quote(nil, string(c))) + `}`
+	return `{"type":"function","name":` + string(wire.AppendString(nil, string(c))) + `}`
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // The kinds of State that this adapter makes. Data is a JSON object: of
@@ -205,7 +206,7 @@ func (it *entry) flush(d *decoder) {
 
 // inputArguments makes the JSON arguments of a custom tool's input.
 func inputArguments(input string) string {
-	return string(append(quote([]byte(`{"input":`), input), '}'))
+	return string(append(wire.AppendString([]byte(`{"input":`), input), '}'))
 }
 
 // parts returns the item as parts of a message.

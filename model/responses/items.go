@@ -10,6 +10,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // maxID is the longest id that the service takes, in characters.
@@ -67,7 +68,7 @@ func appendSystem(dst []byte, p *model.Profile, text string) []byte {
 		role = "developer"
 	}
 	dst = append(dst, `{"type":"message","role":"`+role+`","content":[{"type":"input_text","text":`...)
-	return append(quote(dst, text), `}]}`...)
+	return append(wire.AppendString(dst, text), `}]}`...)
 }
 
 // user appends a user message of parts; nothing if none of them can be sent.
@@ -105,7 +106,7 @@ func (e *encoder) content(dst []byte, parts []message.Part) []byte {
 
 func appendText(dst []byte, kind, text string) []byte {
 	dst = append(dst, `{"type":"`+kind+`","text":`...)
-	return append(quote(dst, text), '}')
+	return append(wire.AppendString(dst, text), '}')
 }
 
 func (e *encoder) media(dst []byte, p *message.Part) []byte {
@@ -126,9 +127,9 @@ func (e *encoder) media(dst []byte, p *message.Part) []byte {
 		if name == "" {
 			name = "file"
 		}
-		dst = append(quote(append(dst, `{"type":"input_file","filename":`...), name), `,"file_data":`...)
+		dst = append(wire.AppendString(append(dst, `{"type":"input_file","filename":`...), name), `,"file_data":`...)
 	}
-	return append(quote(dst, src), '}')
+	return append(wire.AppendString(dst, src), '}')
 }
 
 // ours reports whether the state of p was made by whom the request goes to, as
@@ -141,8 +142,7 @@ func (e *encoder) ours(p *message.Part, m *message.Message) bool {
 	if o == (message.Origin{}) && m != nil {
 		o = m.Origin
 	}
-	same := func(a, b string) bool { return a == "" || b == "" || a == b }
-	return same(o.Provider, e.p.Provider) && same(o.Model, e.p.Model) && same(o.Account, e.p.Account)
+	return e.p.Made(o)
 }
 
 // results appends the results of the calls of m: each directly behind the
@@ -155,11 +155,11 @@ func (e *encoder) results(dst []byte, m *message.Message, results []*message.Mes
 			kind = "custom_tool_call_output"
 		}
 		dst = append(separate(dst), `{"type":"`+kind+`","call_id":`...)
-		dst = append(quote(dst, wireCallID(r.ToolCallID)), `,"output":`...)
+		dst = append(wire.AppendString(dst, wireCallID(r.ToolCallID)), `,"output":`...)
 		parts, moved := e.split(r.Parts)
 		images = append(images, moved...)
 		if onlyText(parts) {
-			dst = quote(dst, joinText(parts))
+			dst = wire.AppendString(dst, joinText(parts))
 		} else {
 			dst = append(e.content(append(dst, '['), parts), ']')
 		}

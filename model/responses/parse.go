@@ -3,7 +3,6 @@ package responses
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
 
@@ -133,9 +132,9 @@ func inputPart(p *piece, raw jsontext.Value) message.Part {
 	case present(p.Text):
 		return message.Text(text(p.Text))
 	case url != "":
-		return message.Part{Kind: message.KindImage, Media: media(url)}
+		return message.Part{Kind: message.KindImage, Media: message.ParseMedia(url)}
 	case data != "":
-		m := media(data)
+		m := message.ParseMedia(data)
 		if m.URL != "" { // base64 without the frame of a data URL
 			m = &message.Media{MIME: "application/octet-stream", Data: data}
 		}
@@ -145,14 +144,4 @@ func inputPart(p *piece, raw jsontext.Value) message.Part {
 		return message.Part{Kind: message.KindFile, Media: &message.Media{URL: text(p.FileURL), Name: text(p.FileName)}}
 	}
 	return message.Part{Kind: message.KindOpaque, State: &message.State{Kind: stateContent, Data: without(raw)}}
-}
-
-// media reads a URL, whose content may stand in it (RFC 2397).
-func media(url string) *message.Media {
-	if rest, ok := strings.CutPrefix(url, "data:"); ok {
-		if mime, data, ok := strings.Cut(rest, ";base64,"); ok {
-			return &message.Media{MIME: mime, Data: data}
-		}
-	}
-	return &message.Media{URL: url}
 }

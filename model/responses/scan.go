@@ -176,9 +176,3 @@ func unquote(value []byte) string {
 	}
 	return string(s)
 }
-
-// quote appends s as a JSON string.
-func quote(dst []byte, s string) []byte {
-	dst, _ = jsontext.AppendQuote(dst, s) // the error tells of invalid UTF-8, which was replaced
-	return dst
-}

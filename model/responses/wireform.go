@@ -8,11 +8,13 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // lenient reads JSON of providers, who now and then name a member twice or cut
 // a character in two.
-var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+var lenient = wire.Lenient()
 
 // item is an item of an input or an output. Members whose type differs from
 // server to server are kept raw.
@@ -124,7 +126,7 @@ func without(raw []byte, drop ...string) string {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = append(append(quote(out, m.name), ':'), m.value...)
+		out = append(append(wire.AppendString(out, m.name), ':'), m.value...)
 	}
 	if len(out) == 1 {
 		return ""
