@@ -162,21 +162,26 @@ func unfence(text string) string {
 
 // span finds the first object in text and what follows it. ok is false where
 // the object cannot be told for sure: it ends inside of a string or in the
-// middle of a member, it lacks more than two closing brackets, or it holds
-// escapes or words that JSON does not have.
+// middle of a member, a member lacks its value, a bracket closes one of the
+// other kind, it lacks more than two closing brackets, or it holds escapes or
+// words that JSON does not have.
 func span(text string) (object, rest string, ok bool) {
 	if text == "" || text[0] != '{' {
 		return "", "", false
 	}
-	depth, last := 0, byte(0)
+	var open []byte // the brackets that are to come
+	last := byte(0)
 	for i := 0; i < len(text); {
 		switch c := text[i]; c {
 		case '{', '[':
-			depth++
+			open = append(open, c+2) // in ASCII a bracket and its partner are two apart
 			i++
 		case '}', ']':
 			i++
-			if depth--; depth == 0 {
+			if last == ':' || open[len(open)-1] != c {
+				return "", "", false
+			}
+			if open = open[:len(open)-1]; len(open) == 0 {
 				return text[:i], text[i:], true
 			}
 		case '"', '\'':
@@ -199,7 +204,7 @@ func span(text string) (object, rest string, ok bool) {
 		}
 		last = text[i-1]
 	}
-	return text, "", depth <= 2 && last != ',' && last != ':'
+	return text, "", len(open) <= 2 && last != ',' && last != ':'
 }
 
 // quoted returns the length of the string literal at the start of text; 0 if it
