@@ -23,7 +23,7 @@ const (
 // with a parameter's name.
 var refusals = []string{
 	"unsupported", "not supported", "not support", "n't support", "unrecognized", "unrecognised", "unknown",
-	"not permitted", "not allowed", "not available", "unexpected", "deprecated", "cannot be used",
+	"not permitted", "not allowed", "not available", "unexpected", "deprecated", "cannot be used", "must be verified",
 }
 
 // parameters are what can be left out or said otherwise, by the words that name

@@ -65,6 +65,7 @@ func TestClientLearnsFromRefusals(t *testing.T) {
 	}{
 		{"nothing", nil, 1, `"stream":true`},
 		{"streams", map[string]string{`"stream":true`: "Streaming is not supported for this model."}, 2, `"max_tokens":10`},
+		{"streams to the unverified", map[string]string{`"stream":true`: "Your organization must be verified to stream this model."}, 2, `"max_tokens":10`},
 		{"max_tokens", map[string]string{`"max_tokens"`: "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."}, 2, `"max_completion_tokens":10`},
 		{"stream options", map[string]string{`stream_options`: "Unrecognized request argument supplied: stream_options"}, 2, `"stream":true,"max_tokens"`},
 		{"effort", map[string]string{`reasoning_effort`: "Unknown parameter: 'reasoning_effort'."}, 2, `10,"temperature":0.2}`},

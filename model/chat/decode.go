@@ -33,6 +33,7 @@ type decoder struct {
 	usage     []byte         // the latest that counts something, as it is
 	finish    model.Finish   // empty until there is one
 	done      bool           // [DONE], or the reply came in one piece
+	words     []byte         // the latest chunk that was no JSON
 	half      wire.Half      // of a character, at the end of the text
 }
 
@@ -69,9 +70,23 @@ func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) 
 	}
 	var c chunk
 	if err := json.Unmarshal(data, &c, lenient); err != nil {
+		if bytes.IndexByte(data, '\n') >= 0 {
+			return d.lines(name, data, yield)
+		}
 		return false, d.unreadable(data, err)
 	}
 	return false, d.take(&c, data)
+}
+
+// lines takes several chunks that came as one event, as some servers leave out
+// the blank lines between.
+func (d *decoder) lines(name string, data []byte, yield func(model.Delta) bool) (done bool, err error) {
+	for line := range bytes.Lines(data) {
+		if done, err = d.Event(name, bytes.TrimSpace(line), yield); done || err != nil || d.gone {
+			return done, err
+		}
+	}
+	return false, nil
 }
 
 // Whole takes a reply in one piece.
@@ -82,8 +97,10 @@ func (d *decoder) Whole(body []byte, yield func(model.Delta) bool) error {
 		return nil
 	}
 	var c chunk
-	if err := json.Unmarshal(body, &c, lenient); err != nil {
-		return d.unreadable(body, err)
+	if err := json.Unmarshal(body, &c, lenient); errors.Is(err, io.ErrUnexpectedEOF) {
+		return d.truncated("the reply breaks off within its JSON")
+	} else if err != nil {
+		return d.failed(body)
 	}
 	if len(c.Choices) == 0 && c.Usage == nil {
 		return d.failed(body)
@@ -337,12 +354,16 @@ func (d *decoder) isEmpty() bool {
 }
 
 // unreadable is the error of a chunk that is not JSON: cut, or something else.
-// After the reply is whole it does not matter.
+// After the reply is whole it does not matter. A bare word such as ping is kept
+// until the end has shown whether it was an error.
 func (d *decoder) unreadable(data []byte, err error) error {
-	if d.finish != "" {
+	switch {
+	case d.finish != "":
 		return nil
-	}
-	if errors.Is(err, io.ErrUnexpectedEOF) {
+	case data[0] != '{' && data[0] != '[':
+		d.words = append(d.words[:0], data...)
+		return nil
+	case errors.Is(err, io.ErrUnexpectedEOF):
 		return d.truncated("the reply breaks off within its JSON")
 	}
 	return d.failed(data)

@@ -34,11 +34,17 @@ const maxMarks = 3
 // comes next in any case, so that the roles still take turns. Where even that
 // is refused (by Mistral, whose call ids tell) only the notes are left. Without
 // the quirk they stand in the tool messages, which some servers take.
+//
+// It is an error if the history ends with calls that have no result, or if a
+// member of Profile.Extra is no JSON.
 func Encode(p *model.Profile, req *model.Request) ([][]byte, error) {
 	return encode(p, req, 0)
 }
 
 func encode(p *model.Profile, req *model.Request, a adaptation) ([][]byte, error) {
+	if open := req.History.OpenCalls(); len(open) > 0 {
+		return nil, fmt.Errorf("encode request for %s/%s: call %q at the end of the history has no result", p.Provider, p.Model, open[0].ID)
+	}
 	e := &encoder{profile: p}
 	tail, err := e.tail(req, a)
 	if err != nil {
@@ -53,7 +59,7 @@ func encode(p *model.Profile, req *model.Request, a adaptation) ([][]byte, error
 		Append: func(dst []byte, msgs []*message.Message) []byte { return e.appendUnit(dst, msgs, extras{}) },
 	})
 	pieces := [][]byte{e.head(req, cache)}
-	if req.System != "" && len(all) > 0 {
+	if req.System != "" && len(all)+len(req.Ephemeral) > 0 {
 		pieces = append(pieces, []byte{','})
 	}
 	pieces = e.appendHistory(pieces, cache, all, req.Ephemeral)
@@ -71,6 +77,7 @@ func (e *encoder) key() string {
 	return strings.Join([]string{
 		"chat", p.Provider, p.Model, p.Account, p.ReasoningField, p.ToolIDAlphabet,
 		strconv.FormatBool(p.NoImages), strconv.FormatBool(p.NoToolImages),
+		strconv.FormatBool(p.DeveloperRole), strconv.FormatBool(p.CacheMarks),
 	}, "\x00")
 }
 
@@ -155,7 +162,7 @@ func (e *encoder) appendHistory(pieces [][]byte, cache *model.Cache, all []byte,
 		return pieces
 	}
 	var own []byte
-	if len(pieces) > 1 && len(all) > 0 {
+	if len(all) > 0 {
 		own = append(own, ',')
 	}
 	return append(pieces, appendUser(own, []item{{text: note}}, false))

@@ -178,9 +178,9 @@ func TestNoteStandsAtTheEnd(t *testing.T) {
 	}{
 		"after results":   {conversation(t), `{"role":"tool","tool_call_id":"call:2","content":"[no output]\n\nn"}]}`},
 		"after a reply":   {conversation(t, message.NewAssistant(message.Text("x"))), `{"role":"assistant","content":"x"},{"role":"user","content":"n"}]}`},
-		"without history": {message.History{}, `"messages":[{"role":"user","content":"n"}]}`},
+		"without history": {message.History{}, `"messages":[{"role":"system","content":"Be."},{"role":"user","content":"n"}]}`},
 	} {
-		r := &model.Request{History: c.h, Ephemeral: "n", NoStream: true}
+		r := &model.Request{System: "Be.", History: c.h, Ephemeral: "n", NoStream: true}
 		if got := body(t, p, r); !strings.HasSuffix(got, c.want) {
 			t.Errorf("%s: got %s", name, got)
 		}
@@ -234,6 +234,13 @@ func TestPrefixIsKeptAndEncodedOnce(t *testing.T) {
 	}
 	if string(slices.Concat(first...)) != before {
 		t.Error("the first request was changed by the second")
+	}
+}
+
+func TestOpenCallsAreRefused(t *testing.T) {
+	h := history(t, message.NewUser("a"), message.NewAssistant(message.Call("c", "f", "{}")))
+	if _, err := Encode(testProfile(), &model.Request{History: h}); err == nil || !strings.Contains(err.Error(), `"c"`) {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -53,6 +53,7 @@ func TestHotChunksReadAsTheFullReaderReadsThem(t *testing.T) {
 		{`{"choices":[{"delta":{"content":"a"},"finish_reason":""}],"usage":{"prompt_tokens":1}}`, true},
 		{`{"error":{"message":"x"},"choices":[{"delta":{"content":"a"}}]}`, false},
 		{`{"choices":[{"delta":{"content":"a"}}]`, false},
+		{`{"choices":[{"delta":{"content":"a"}}],"usage":"\`, false},
 		{`[DONE]`, false},
 		{``, false},
 	} {

@@ -22,12 +22,15 @@ const (
 )
 
 // End returns the reply. It is whole when the provider gave a finish reason, or
-// said [DONE] after some content whose calls are complete.
+// said [DONE] after some content whose calls are complete and nothing that
+// cannot be read.
 func (d *decoder) End() (*model.Reply, error) {
 	d.yield = nil
 	d.endText()
 	switch {
 	case d.finish != "":
+	case d.words != nil:
+		return nil, d.failed(d.words)
 	case !d.done:
 		return nil, d.truncated("the reply ended without a finish reason")
 	case d.isEmpty():

@@ -161,6 +161,9 @@ func (s *Scanner) Value() []byte {
 	s.space()
 	start := s.at
 	s.Skip()
+	if s.failed {
+		return nil
+	}
 	return s.data[start:s.at]
 }
 
