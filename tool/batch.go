@@ -49,7 +49,7 @@ func (b *batch) original(i int) int {
 		if !b.runs(j) {
 			continue
 		}
-		if sameCall(&b.jobs[j], &b.jobs[i]) {
+		if b.sameCall(j, i) {
 			return j
 		}
 		if !b.jobs[j].Tool.ReadOnly {
@@ -59,9 +59,20 @@ func (b *batch) original(i int) int {
 	return -1
 }
 
-func sameCall(a, b *Job) bool {
-	return a.Tool == b.Tool && (bytes.Equal(a.Call.Args, b.Call.Args) ||
-		bytes.Equal(canonical(a.Call.Args), canonical(b.Call.Args)))
+// sameCall reports whether jobs i and j call the same tool with the same
+// arguments, however these are written.
+func (b *batch) sameCall(i, j int) bool {
+	x, y := &b.jobs[i], &b.jobs[j]
+	return x.Tool == y.Tool && (bytes.Equal(x.Call.Args, y.Call.Args) || bytes.Equal(b.canonical(i), b.canonical(j)))
+}
+
+// canonical returns the arguments of job i in canonical form, which is worked
+// out once.
+func (b *batch) canonical(i int) []byte {
+	if b.slots[i].canonical == nil {
+		b.slots[i].canonical = canonical(b.jobs[i].Call.Args)
+	}
+	return b.slots[i].canonical
 }
 
 // PanicError is a panic of a tool.

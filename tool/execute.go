@@ -120,6 +120,8 @@ type slot struct {
 	begun  time.Time
 	limit  time.Duration // 0 for none
 	cancel context.CancelFunc
+	// canonical is what batch.canonical found out.
+	canonical []byte
 }
 
 type state uint8
@@ -202,15 +204,11 @@ func copyOf(original Call, o Outcome) Outcome {
 func (b *batch) begin(i int) {
 	s := &b.slots[i]
 	t := b.jobs[i].Tool
-	ctx, cancel := context.WithCancel(b.ctx)
 	s.limit = t.Timeout
 	if s.limit <= 0 && !t.Interactive {
 		s.limit = b.opts.Timeout
 	}
-	if s.limit > 0 {
-		cancel()
-		ctx, cancel = context.WithTimeout(b.ctx, s.limit)
-	}
+	ctx, cancel := b.context(s.limit)
 	s.state, s.begun, s.cancel = running, time.Now(), cancel
 	b.running++
 	b.opts.Started(i)
@@ -221,6 +219,14 @@ func (b *batch) begin(i int) {
 		defer func() { b.ended <- e }()
 		e.result, e.err = run(ctx, t, call)
 	}()
+}
+
+// context is the context of a call with the given limit, 0 for none.
+func (b *batch) context(limit time.Duration) (context.Context, context.CancelFunc) {
+	if limit > 0 {
+		return context.WithTimeout(b.ctx, limit)
+	}
+	return context.WithCancel(b.ctx)
 }
 
 // whileRunning makes progress silent once ctx has ended.
