@@ -25,6 +25,8 @@ type fakeModel struct {
 	steps    []step
 	requests []*model.Request
 	shapes   []string // the history of each request, as it was sent
+	forget   bool     // keep no record of the requests
+	calls    int
 }
 
 // step yields the deltas of one reply. An error ends it.
@@ -37,9 +39,12 @@ func (f *fakeModel) Profile() *model.Profile {
 func (f *fakeModel) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		f.mu.Lock()
-		n := len(f.requests)
-		f.requests = append(f.requests, req)
-		f.shapes = append(f.shapes, shape(req.History.Messages()))
+		n := f.calls
+		f.calls++
+		if !f.forget {
+			f.requests = append(f.requests, req)
+			f.shapes = append(f.shapes, shape(req.History.Messages()))
+		}
 		f.mu.Unlock()
 		next := f.steps[min(n, len(f.steps)-1)]
 		reply, err := next(ctx, func(d model.Delta) bool { return yield(d, nil) })
