@@ -86,6 +86,10 @@ const (
 	drainMax  = 250 * time.Millisecond
 )
 
+// exitTime is what a process that has closed its output gets to be gone before it
+// counts as left running.
+const exitTime = 5 * time.Millisecond
+
 // killWait bounds how long a command is waited for after SIGKILL. A process in
 // an uninterruptible system call does not end any sooner.
 const killWait = 100 * time.Millisecond
@@ -227,7 +231,11 @@ func (p *process) gather(res *Result) {
 	_ = p.pipe.Close()
 	<-p.read
 	p.out.finish(res)
-	if !stopped {
+	if stopped {
+		return
+	}
+	if res.Left = p.family.rest(); len(res.Left) > 0 {
+		time.Sleep(exitTime)
 		res.Left = p.family.rest()
 	}
 }

@@ -165,3 +165,7 @@ func TestNoopIsHidden(t *testing.T) {
 		t.Errorf("got %q, %v, want 16 bytes", res.Text, err)
 	}
 }
+
+func toolCall(raw []byte) tool.Call {
+	return tool.Call{ID: "1", Args: raw, Progress: func(string) {}}
+}

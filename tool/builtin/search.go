@@ -216,10 +216,15 @@ func (s *searcher) nextNeedle(hay []byte, pos int) int {
 func (s *searcher) lines(data, hay []byte, pos int) fileMatches {
 	var m fileMatches
 	at := lineCounter{data: data}
+	// With needles pos is in a candidate already. Where lines end in CR LF,
+	// $ is not at the end of a line: then every line is a candidate.
+	every := len(s.q.needles) > 0 && hay != nil || bytes.IndexByte(data, '\r') >= 0
 	shown := 0 // the end of what was taken as context or match
 	for pos >= 0 && pos < len(data) {
-		if pos = s.candidate(data, hay, pos); pos < 0 {
-			break
+		if !every {
+			if pos = s.candidate(data, pos); pos < 0 {
+				break
+			}
 		}
 		start := bytes.LastIndexByte(data[:pos], '\n') + 1
 		end := lineEnd(data, pos)
@@ -239,11 +244,9 @@ func (s *searcher) lines(data, hay []byte, pos int) fileMatches {
 	return m
 }
 
-// candidate returns a position in the next line from pos on that may match.
-func (s *searcher) candidate(data, hay []byte, pos int) int {
-	if len(s.q.needles) > 0 && hay != nil {
-		return pos
-	}
+// candidate returns a position in the next line from pos on that may match, -1
+// if there is none.
+func (s *searcher) candidate(data []byte, pos int) int {
 	loc := s.q.re.FindIndex(data[pos:])
 	if loc == nil {
 		return -1

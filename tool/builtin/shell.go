@@ -64,7 +64,7 @@ func (s *shell) run(ctx context.Context, call tool.Call, a shellArgs) (tool.Resu
 	}
 	timeout := shellTimeout
 	if a.Timeout > 0 {
-		timeout = time.Duration(min(int64(a.Timeout), int64(s.MaxTimeout/time.Second))) * time.Second
+		timeout = time.Duration(min(a.Timeout, 1<<20)) * time.Second
 	}
 	timeout = min(timeout, s.MaxTimeout)
 	id := fmt.Sprintf("%d-%d", os.Getpid(), s.calls.Add(1))
