@@ -42,6 +42,7 @@ type lazySchema struct {
 type compiledSchema struct {
 	root     *jsonschema.Schema
 	resolved *jsonschema.Resolved
+	flat     *flat // nil where the schema is not of that kind
 }
 
 func newLazySchema(raw stdjson.RawMessage) *lazySchema {
@@ -55,16 +56,19 @@ func newLazySchema(raw stdjson.RawMessage) *lazySchema {
 		if err != nil {
 			return compiledSchema{root: root}
 		}
-		return compiledSchema{root: root, resolved: resolved}
+		return compiledSchema{root: root, resolved: resolved, flat: newFlat(root)}
 	})}
 }
 
 func (l *lazySchema) validate(tool string, args stdjson.RawMessage) (stdjson.RawMessage, error) {
+	c := l.compile()
+	if c.flat != nil && c.flat.fits(args) {
+		return args, nil
+	}
 	var object map[string]any
 	if err := json.Unmarshal(args, &object, lenient); err != nil {
 		return nil, fmt.Errorf("the arguments of %s are not a JSON object: %w", tool, err)
 	}
-	c := l.compile()
 	if c.root == nil {
 		return args, nil
 	}
