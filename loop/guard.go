@@ -41,9 +41,13 @@ func (s *State) observe(calls []*message.ToolCall, results []Result, l Limits) {
 	}
 }
 
+// fingerprint names a call and its result in a few bytes.
 func fingerprint(c *message.ToolCall, result *message.Message) string {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s\x00%s\x00%s\x00", c.Name, c.Arguments, result.Status)
-	h.Write([]byte(result.Text()))
-	return hex.EncodeToString(h.Sum(nil)[:12])
+	text := result.Text()
+	b := make([]byte, 0, len(c.Name)+len(c.Arguments)+len(result.Status)+len(text)+3)
+	for _, s := range [...]string{c.Name, c.Arguments, string(result.Status)} {
+		b = append(append(b, s...), 0)
+	}
+	sum := sha256.Sum256(append(b, text...))
+	return hex.EncodeToString(sum[:12])
 }
