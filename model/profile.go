@@ -11,22 +11,23 @@ import (
 // Mode is a wire protocol.
 type Mode string
 
-// The three API modes.
+// The API modes.
 const (
 	ChatCompletions   Mode = "chat_completions"
 	CodexResponses    Mode = "codex_responses"
 	AnthropicMessages Mode = "anthropic_messages"
+	GeminiGenerate    Mode = "gemini_generate_content"
 )
 
 // ParseMode reads the name of a mode; "responses" stands for codex_responses.
 func ParseMode(s string) (Mode, error) {
 	switch m := Mode(s); m {
-	case ChatCompletions, CodexResponses, AnthropicMessages:
+	case ChatCompletions, CodexResponses, AnthropicMessages, GeminiGenerate:
 		return m, nil
 	case "responses":
 		return CodexResponses, nil
 	}
-	return "", fmt.Errorf("unknown api mode %q: it is one of chat_completions, codex_responses (also responses), anthropic_messages", s)
+	return "", fmt.Errorf("unknown api mode %q: it is one of chat_completions, codex_responses (also responses), anthropic_messages, gemini_generate_content", s)
 }
 
 // Profile says who answers and how it wants to be spoken to. Encoders are
@@ -103,6 +104,12 @@ type Quirks struct {
 	// AdaptiveThinking means that the model sets its own budget for thinking in
 	// anthropic_messages and refuses one from outside.
 	AdaptiveThinking bool
+	// ThinkingLevels means that the model takes a level of thinking in
+	// gemini_generate_content, where older ones take a budget.
+	ThinkingLevels bool
+	// SignedCalls means that the model refuses calls of its running turn
+	// without a thought signature in gemini_generate_content.
+	SignedCalls bool
 	// Headers are sent with each request.
 	Headers map[string]string
 	// Extra are members added to each request's body, JSON by name.
@@ -132,6 +139,8 @@ func ResolveMode(explicit Mode, provider, baseURL string) Mode {
 		return AnthropicMessages
 	case "openai-codex", "codex", "openai-responses":
 		return CodexResponses
+	case "gemini-native":
+		return GeminiGenerate
 	}
 	u, err := url.Parse(baseURL)
 	if err != nil {
@@ -143,6 +152,8 @@ func ResolveMode(explicit Mode, provider, baseURL string) Mode {
 		return AnthropicMessages
 	case host == "api.openai.com":
 		return CodexResponses
+	case host == "generativelanguage.googleapis.com" && !strings.HasSuffix(path, "/openai"):
+		return GeminiGenerate
 	}
 	return ChatCompletions
 }

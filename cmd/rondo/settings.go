@@ -29,7 +29,7 @@ var modelFlags = []settingFlag{
 	{name: "model", path: "model", usage: "model, as `PROVIDER/NAME` or NAME"},
 	{name: "provider", path: "provider", usage: "provider `NAME`"},
 	{name: "base-url", path: "base_url", usage: "endpoint `URL`, such as http://127.0.0.1:8000/v1"},
-	{name: "api-mode", path: "api_mode", usage: "protocol: chat_completions, codex_responses or anthropic_messages"},
+	{name: "api-mode", path: "api_mode", usage: "protocol: chat_completions, codex_responses, anthropic_messages or gemini_generate_content"},
 	{name: "context-window", path: "context_window", usage: "the model's context window in `TOKENS`"},
 	{name: "max-output-tokens", path: "max_output_tokens", usage: "limit on a reply in `TOKENS`"},
 }

@@ -43,7 +43,7 @@ type Config struct {
 // Endpoint is where a provider answers and how to be let in.
 type Endpoint struct {
 	BaseURL string `yaml:"base_url" trusted:"yes"`
-	APIMode string `yaml:"api_mode" oneof:"chat_completions codex_responses responses anthropic_messages"`
+	APIMode string `yaml:"api_mode" oneof:"chat_completions codex_responses responses anthropic_messages gemini_generate_content"`
 	// APIKey is the key, KeyEnv the variable that holds it (or several, with
 	// commas between, whose keys are used in turn), KeyCommand a
 	// command that prints it.

@@ -77,7 +77,7 @@ func ollamaURL(host string) string {
 
 // normalURL brings a base URL into the form of model.Profile: without a slash
 // or the path of a call at its end; for the Messages API without /v1, for the
-// others with /v1 where there is no path at all.
+// others with their version, /v1 or /v1beta, where there is no path at all.
 func normalURL(raw string, mode model.Mode) string {
 	raw = strings.TrimRight(raw, "/")
 	for _, call := range []string{"/chat/completions", "/responses", "/messages"} {
@@ -87,6 +87,9 @@ func normalURL(raw string, mode model.Mode) string {
 		return strings.TrimRight(strings.TrimSuffix(raw, "/v1"), "/")
 	}
 	if u, err := url.Parse(raw); err == nil && u.Path == "" {
+		if mode == model.GeminiGenerate {
+			return raw + "/v1beta"
+		}
 		return raw + "/v1"
 	}
 	return raw

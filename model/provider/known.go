@@ -137,6 +137,10 @@ var known = []Known{
 		Name: "openai-codex", Aliases: []string{"openai-responses"}, BaseURL: "https://api.openai.com/v1", KeyEnv: []string{"OPENAI_API_KEY"},
 		URLEnv: "OPENAI_BASE_URL", Mode: model.CodexResponses, Catalogue: []string{"openai/"},
 	},
+	{
+		Name: "gemini-native", BaseURL: "https://generativelanguage.googleapis.com/v1beta", KeyEnv: []string{"GEMINI_API_KEY", "GOOGLE_API_KEY"},
+		URLEnv: "GEMINI_NATIVE_BASE_URL", Mode: model.GeminiGenerate, Catalogue: []string{"gemini/"},
+	},
 }
 
 // none stands for a default model where there is none to recommend.

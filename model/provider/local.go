@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -78,6 +79,9 @@ func List(ctx context.Context, client *http.Client, p *model.Profile, keys model
 		Data []struct {
 			ID string `json:"id"`
 		} `json:"data"`
+		Models []struct {
+			Name string `json:"name"`
+		} `json:"models"` // Gemini
 	}
 	body := io.LimitReader(resp.Body, maxList)
 	if err := json.UnmarshalRead(body, &got, jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true)); err != nil {
@@ -87,6 +91,12 @@ func List(ctx context.Context, client *http.Client, p *model.Profile, keys model
 	for _, m := range got.Data {
 		models = append(models, m.ID)
 	}
+	for _, m := range got.Models {
+		if p.Mode != model.GeminiGenerate {
+			break // a second list of the same
+		}
+		models = append(models, strings.TrimPrefix(m.Name, "models/"))
+	}
 	return models, nil
 }
 
@@ -94,10 +104,13 @@ func List(ctx context.Context, client *http.Client, p *model.Profile, keys model
 const maxList = 8 << 20
 
 func authorise(h http.Header, mode model.Mode, key string) {
-	if mode == model.AnthropicMessages {
+	switch mode {
+	case model.AnthropicMessages:
 		h.Set("X-Api-Key", key)
 		h.Set("Anthropic-Version", "2023-06-01")
-		return
+	case model.GeminiGenerate:
+		h.Set("X-Goog-Api-Key", key)
+	default:
+		h.Set("Authorization", "Bearer "+key)
 	}
-	h.Set("Authorization", "Bearer "+key)
 }

@@ -76,6 +76,8 @@ func TestQuirks(t *testing.T) {
 		{quirks[9].why, model.ChatCompletions, "openrouter", "openrouter.ai", "anthropic/claude-x", model.Quirks{NoToolImages: true, ReasoningField: "reasoning", Headers: openrouter, CacheMarks: true, ToolIDAlphabet: "anthropic"}},
 		{quirks[10].why, model.ChatCompletions, "vllm", "127.0.0.1", "m", model.Quirks{NoToolImages: true, ThinkTags: true}},
 		{quirks[11].why, model.ChatCompletions, "groq", "api.groq.com", "qwen/Qwen3-32b", model.Quirks{NoToolImages: true, ThinkTags: true}},
+		{quirks[12].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-2.5-pro", model.Quirks{NoToolImages: true}},
+		{quirks[13].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-3-pro-preview", model.Quirks{ThinkingLevels: true, SignedCalls: true}},
 		{"no row", model.CodexResponses, "openai", "api.openai.com", "gpt-5", model.Quirks{}},
 	}
 	for _, tt := range tests {

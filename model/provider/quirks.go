@@ -147,6 +147,16 @@ var quirks = []quirk{
 		models: []string{"*deepseek-r1*", "qwq*", "qwen3*", "minimax-m*", "*-thinking*"},
 		set:    func(q *model.Quirks) { q.ThinkTags = true },
 	},
+	{
+		why: "function responses hold JSON only before Gemini 3", mode: model.GeminiGenerate,
+		models: []string{"gemini-1*", "gemini-2*", "gemma*"},
+		set:    func(q *model.Quirks) { q.NoToolImages = true },
+	},
+	{
+		why: "Gemini 3 takes a level of thinking, and wants its signatures back", mode: model.GeminiGenerate,
+		models: []string{"gemini-[3-9]*"},
+		set:    func(q *model.Quirks) { q.ThinkingLevels, q.SignedCalls = true, true },
+	},
 }
 
 // quirksFor collects what is known of an endpoint.
