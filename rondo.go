@@ -30,6 +30,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/window"
 )
 
 // Options say what an Agent works with. Only Model is needed.
@@ -86,7 +87,9 @@ type Agent struct {
 	opts     Options
 	registry *tool.Registry
 	tools    *model.ToolSet
-	live     liveSessions
+	// toolWeight is what the tools take of a context window; see package window.
+	toolWeight int
+	live       liveSessions
 }
 
 // New makes an Agent. It refuses options that cannot work, such as two tools
@@ -114,6 +117,7 @@ func New(o Options) (*Agent, error) {
 	a := &Agent{opts: o, registry: registry}
 	if len(registry.Tools()) > 0 {
 		a.tools = registry.Set()
+		a.toolWeight = window.Tools(a.tools)
 	}
 	return a, nil
 }

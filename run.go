@@ -82,7 +82,11 @@ func (r *run) begin(ctx context.Context) error {
 	if len(parts) == 0 {
 		return r.resume(ctx)
 	}
-	return r.s.say(ctx, &message.Message{Role: message.User, Parts: parts})
+	said := &message.Message{Role: message.User, Parts: parts}
+	if err := r.a.fits(r.system, said); err != nil {
+		return err
+	}
+	return r.s.say(ctx, said)
 }
 
 // resume goes on with a session whose last turn broke off.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -116,7 +117,7 @@ func (l *eventLines) close(res *rondo.Result, err error) error {
 	}
 	if !l.done {
 		failed := *res
-		failed.Reason = loop.FatalError
+		failed.Reason = unbegunReason(err)
 		if err != nil {
 			failed.Detail = err.Error()
 		}
@@ -124,6 +125,14 @@ func (l *eventLines) close(res *rondo.Result, err error) error {
 	}
 	l.flush()
 	return l.err
+}
+
+// unbegunReason is the reason told for a run that could not begin.
+func unbegunReason(err error) loop.Reason {
+	if errors.Is(err, loop.ErrOverflow) {
+		return loop.ContextOverflow
+	}
+	return loop.FatalError
 }
 
 // isTerminal reports whether v is a terminal.

@@ -201,8 +201,11 @@ func runStatus(res rondo.Result, err error) error {
 		}
 		return &statusError{status: statusOf(re.Reason), err: err}
 	}
-	if errors.Is(err, rondo.ErrNothingToDo) {
+	switch {
+	case errors.Is(err, rondo.ErrNothingToDo):
 		return usage(err)
+	case errors.Is(err, loop.ErrOverflow):
+		return &statusError{status: statusOf(loop.ContextOverflow), err: err}
 	}
 	if err != nil || res.Reason == loop.EndTurn {
 		return err

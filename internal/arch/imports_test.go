@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"model", "internal/config"},
 	{"tool"},
 	{"model/wire"},
-	{"model/chat", "model/responses", "model/anthropic", "model/resilient", "model/modeltest", "store"},
+	{"model/chat", "model/responses", "model/anthropic", "model/resilient", "model/modeltest", "store", "window"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/storetest"},
 	{"loop"},
 	{"."},
