@@ -92,7 +92,7 @@ func (e *encoder) appendResults(dst []byte, msgs []*message.Message) []byte {
 
 func (e *encoder) appendResult(dst []byte, m *message.Message) []byte {
 	dst = append(dst, `{"type":"tool_result","tool_use_id":`...)
-	dst = wire.AppendString(dst, wireName(m.ToolCallID))
+	dst = wire.AppendString(dst, wire.Name(m.ToolCallID, false))
 	switch m.Status {
 	case message.StatusError, message.StatusDenied, message.StatusInterrupted:
 		dst = append(dst, `,"is_error":true`...)
@@ -132,8 +132,8 @@ func (e *encoder) appendPart(dst []byte, p *message.Part) []byte {
 	case message.KindReasoning:
 		return e.appendThinking(dst, p)
 	case message.KindToolCall:
-		dst = wire.AppendString(append(dst, `{"type":"tool_use","id":`...), wireName(p.Call.ID))
-		dst = wire.AppendString(append(dst, `,"name":`...), wireName(p.Call.Name))
+		dst = wire.AppendString(append(dst, `{"type":"tool_use","id":`...), wire.Name(p.Call.ID, false))
+		dst = wire.AppendString(append(dst, `,"name":`...), wire.Name(p.Call.Name, false))
 		dst = append(append(dst, `,"input":`...), inputOf(p.Call)...)
 		return append(e.appendMembers(dst, p.State), "},"...)
 	case message.KindImage, message.KindFile:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 func thought(text, signature string, origin message.Origin) message.Part {
@@ -118,7 +119,7 @@ func TestToolChoice(t *testing.T) {
 		{"", toolSet("ls"), ``, true},
 		{model.ToolNone, toolSet("ls"), `{"type":"none"}`, true},
 		{model.ToolRequired, toolSet("ls"), `{"type":"any"}`, false},
-		{"fs.read", toolSet("fs.read"), `{"type":"tool","name":"` + wireName("fs.read") + `"}`, false},
+		{"fs.read", toolSet("fs.read"), `{"type":"tool","name":"` + wire.Name("fs.read", false) + `"}`, false},
 		{model.ToolRequired, nil, ``, true},
 		{model.ToolNone, nil, ``, true},
 	}
@@ -207,11 +208,11 @@ func TestNamesMapOneToOne(t *testing.T) {
 	pattern := regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`)
 	names := []string{
 		"", "a", "functions.list_dir:0", "functions_list_dir_0", "调用:1", "\xff", strings.Repeat("x", 64), strings.Repeat("x", 65),
-		strings.Repeat("x", 66), wireName("functions.list_dir:0"), wireName(wireName("functions.list_dir:0")),
+		strings.Repeat("x", 66), wire.Name("functions.list_dir:0", false), wire.Name(wire.Name("functions.list_dir:0", false), false),
 	}
 	seen := make(map[string]string)
 	for _, n := range names {
-		w := wireName(n)
+		w := wire.Name(n, false)
 		if !pattern.MatchString(w) {
 			t.Errorf("%q is sent as %q", n, w)
 		}
@@ -221,7 +222,7 @@ func TestNamesMapOneToOne(t *testing.T) {
 		seen[w] = n
 	}
 	for _, n := range []string{"a", "functions_list_dir_0", strings.Repeat("x", 64)} {
-		if wireName(n) != n {
+		if wire.Name(n, false) != n {
 			t.Errorf("%q is not kept", n)
 		}
 	}

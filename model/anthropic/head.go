@@ -114,7 +114,7 @@ func (h *head) appendSpecs(b []byte) ([]byte, error) {
 	seen := make(map[string]bool)
 	for i := range h.tools.Specs {
 		t := &h.tools.Specs[i]
-		name := wireName(t.Name)
+		name := wire.Name(t.Name, false)
 		if seen[name] {
 			continue
 		}

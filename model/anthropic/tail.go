@@ -185,7 +185,7 @@ func (e *encoder) appendToolChoice(b []byte, req *model.Request) []byte {
 		return append(b, `,"tool_choice":{"type":"any"}`...)
 	}
 	b = append(b, `,"tool_choice":{"type":"tool","name":`...)
-	return append(wire.AppendString(b, wireName(string(req.ToolChoice))), '}')
+	return append(wire.AppendString(b, wire.Name(string(req.ToolChoice), false)), '}')
 }
 
 func hasTools(req *model.Request) bool { return req.Tools != nil && len(req.Tools.Specs) > 0 }

@@ -1,14 +1,11 @@
 package chat
 
 import (
-	"encoding/hex"
-	"fmt"
-	"hash/fnv"
-
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // noIndex stands for a missing index.
@@ -162,7 +159,7 @@ func (cs calls) parts(origin message.Origin, replyID string) []message.Part {
 		arguments := joinArguments(c.pieces)
 		id := c.id
 		if id == "" {
-			id = mintID(replyID, c.number, c.name, arguments)
+			id = wire.CallID(replyID, c.number, c.name, arguments)
 		}
 		p := message.Call(id, c.name, arguments)
 		if c.extra != nil {
@@ -181,10 +178,4 @@ func (cs calls) cut() bool {
 		}
 	}
 	return false
-}
-
-func mintID(replyID string, number int, name, arguments string) string {
-	h := fnv.New128a()
-	fmt.Fprintf(h, "%q %d %q %q", replyID, number, name, arguments)
-	return "call_" + hex.EncodeToString(h.Sum(nil))[:24]
 }

@@ -1,25 +1,30 @@
-package anthropic
+package wire
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"hash/fnv"
 )
 
-// The API takes ids and names of tools in letters, digits, _ and -.
 const (
 	nameLimit  = 64
 	markLength = 2 + 12 // of the mark that ends a rewritten name: "_h" and hex digits
 )
 
-// wireName returns the form in which a tool's name or a call's id is sent. It
-// keeps what fits. All else gets a digest of itself at its end, and so does
-// what already looks like that: no two names become the same.
-func wireName(s string) string {
-	if fitsName(s) && !endsInDigest(s) {
+// Name returns the form of a tool's name or a call's id that all services take:
+// at most 64 letters, digits, _ and -, and none but a letter or _ at its start
+// if lead says so. It keeps what fits. All else gets a digest of itself at its
+// end, and so does what already looks like that: no two names become the same.
+func Name(s string, lead bool) string {
+	if fitsName(s) && !endsInDigest(s) && !(lead && !leads(s[0])) {
 		return s
 	}
 	sum := sha256.Sum256([]byte(s))
 	b := make([]byte, 0, nameLimit)
+	if lead && s != "" && !leads(s[0]) {
+		b = append(b, '_')
+	}
 	for i := 0; i < len(s) && len(b) < nameLimit-markLength; i++ {
 		c := s[i]
 		switch {
@@ -30,6 +35,16 @@ func wireName(s string) string {
 		}
 	}
 	return string(b) + "_h" + hex.EncodeToString(sum[:6])
+}
+
+func leads(c byte) bool { return isNameByte(c) && c != '-' && (c < '0' || c > '9') }
+
+// CallID makes the id of a call that came without one. It is the same for the
+// same call of the same reply.
+func CallID(replyID string, number int, name, arguments string) string {
+	h := fnv.New128a()
+	fmt.Fprintf(h, "%q %d %q %q", replyID, number, name, arguments)
+	return "call_" + hex.EncodeToString(h.Sum(nil))[:24]
 }
 
 func fitsName(s string) bool {
