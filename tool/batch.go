@@ -22,7 +22,7 @@ func newBatch(ctx context.Context, jobs []Job, opts Options) *batch {
 	for i := range jobs {
 		s := &b.slots[i]
 		s.sameAs = -1
-		if jobs[i].Answer != nil {
+		if jobs[i].Answer != nil || len(jobs) == 1 {
 			continue
 		}
 		if same := b.original(i); same >= 0 {

@@ -83,9 +83,8 @@ func TestProgramThatDoesNotExist(t *testing.T) {
 // Case 31.
 func TestCancelEndsTheWholeTree(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	time.AfterFunc(300*time.Millisecond, cancel)
-	var cancelled time.Time
-	context.AfterFunc(ctx, func() { cancelled = time.Now() })
+	cancelled := time.Now().Add(300 * time.Millisecond)
+	time.AfterFunc(time.Until(cancelled), cancel)
 	res := sh(ctx, t, Cmd{}, "echo begun; sleep 4311 & (sleep 4312; true) & wait")
 	if !res.Cancelled || res.TimedOut || res.Head != "begun\n" {
 		t.Errorf("got %+v", res)

@@ -1,6 +1,7 @@
 package builtin
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,6 +141,20 @@ func TestSearchAgreesWithMatchingLineByLine(t *testing.T) {
 		got := b.ok("grep", args{"pattern": pattern, "path": "f", "context": around})
 		if got != want {
 			rt.Fatalf("%s in %q:\ngot:\n%s\nwant:\n%s", pattern, text, got, want)
+		}
+	})
+}
+
+func TestIndexFoldFindsTheFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SampledFrom([]byte("aAbBeE_\n"))
+		data := rapid.SliceOfN(letters, 0, 60).Draw(t, "data")
+		needle := bytes.ToLower(rapid.SliceOfN(letters, 1, 4).Draw(t, "needle"))
+		if rapid.Bool().Draw(t, "long") {
+			data = append(bytes.Repeat([]byte("B"), foldBlock-20), data...)
+		}
+		if got, want := indexFold(data, needle), bytes.Index(bytes.ToLower(data), needle); got != want {
+			t.Fatalf("%q in %d bytes: got %d, want %d", needle, len(data), got, want)
 		}
 	})
 }

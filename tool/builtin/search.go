@@ -20,6 +20,7 @@ type query struct {
 	// without regard to the case of ASCII letters.
 	needles [][]byte
 	folded  bool
+	longest int // bytes of the longest needle
 	// literal says that every line with the needle matches.
 	literal bool
 	filter  func(rel, name string) bool
@@ -70,6 +71,7 @@ func (q *query) setNeedles(literals []literal) {
 			return
 		}
 		q.needles = append(q.needles, []byte(text))
+		q.longest = max(q.longest, len(text))
 	}
 }
 
@@ -148,7 +150,7 @@ type foundLine struct {
 type searcher struct {
 	q       *query
 	buf     []byte
-	lower   []byte
+	certain bool // in this file only lines with a needle can match
 	found   []fileMatches
 	skipped int
 }
@@ -164,61 +166,50 @@ func (s *searcher) file(abs, path string) {
 		return
 	}
 	data := s.buf[:n]
-	hay := data
-	if s.q.folded && len(s.q.needles) > 0 {
-		hay = s.fold(data)
-	}
-	if first := s.nextNeedle(hay, 0); first >= 0 {
-		if m := s.lines(data, hay, first); m.count > 0 {
+	s.certain = len(s.q.needles) > 0 && !(s.q.folded && hasOddCase(data))
+	if first := s.nextNeedle(data, 0); first >= 0 {
+		if m := s.lines(data, first); m.count > 0 {
 			m.path = path
 			s.found = append(s.found, m)
 		}
 	}
 }
 
-// fold returns data with ASCII letters in lower case, of the same length. Two
-// other characters have ASCII letters as their other case; where they occur nothing
-// can be told beforehand, and fold returns nil.
-func (s *searcher) fold(data []byte) []byte {
-	if bytes.Contains(data, []byte("\u212a")) || bytes.Contains(data, []byte("\u017f")) {
-		return nil
-	}
-	s.lower = append(s.lower[:0], data...)
-	for i, c := range s.lower {
-		if 'A' <= c && c <= 'Z' {
-			s.lower[i] = c + 'a' - 'A'
-		}
-	}
-	return s.lower
+// hasOddCase reports whether data holds one of the two characters that are not
+// ASCII but have an ASCII letter as their other case.
+func hasOddCase(data []byte) bool {
+	return bytes.Contains(data, []byte("\u212a")) || bytes.Contains(data, []byte("\u017f"))
 }
 
 // nextNeedle returns where from pos on a line may match, -1 for nowhere.
-func (s *searcher) nextNeedle(hay []byte, pos int) int {
-	if len(s.q.needles) == 0 || hay == nil {
+func (s *searcher) nextNeedle(data []byte, pos int) int {
+	if !s.certain {
 		return pos
 	}
-	next := -1
+	index := bytes.Index
+	if s.q.folded {
+		index = indexFold
+	}
+	next, end := -1, len(data)
 	for _, needle := range s.q.needles {
-		end := len(hay)
-		if next >= 0 {
-			end = min(next+len(needle)-1, end)
+		if pos >= end {
+			break
 		}
-		if pos < end {
-			if i := bytes.Index(hay[pos:end], needle); i >= 0 {
-				next = pos + i
-			}
+		if i := index(data[pos:end], needle); i >= 0 {
+			next = pos + i
+			end = min(next+s.q.longest, len(data)) // only an earlier one is of interest
 		}
 	}
 	return next
 }
 
 // lines collects the lines of data that match, from the first candidate on.
-func (s *searcher) lines(data, hay []byte, pos int) fileMatches {
+func (s *searcher) lines(data []byte, pos int) fileMatches {
 	var m fileMatches
 	at := lineCounter{data: data}
 	// With needles pos is in a candidate already. Where lines end in CR LF,
 	// $ is not at the end of a line: then every line is a candidate.
-	every := len(s.q.needles) > 0 && hay != nil || bytes.IndexByte(data, '\r') >= 0
+	every := s.certain || bytes.IndexByte(data, '\r') >= 0
 	shown := 0 // the end of what was taken as context or match
 	for pos >= 0 && pos < len(data) {
 		if !every {
@@ -238,7 +229,7 @@ func (s *searcher) lines(data, hay []byte, pos int) fileMatches {
 			}
 		}
 		if pos = end + 1; pos < len(data) {
-			pos = s.nextNeedle(hay, pos)
+			pos = s.nextNeedle(data, pos)
 		}
 	}
 	return m
