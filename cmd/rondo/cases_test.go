@@ -140,7 +140,8 @@ func run(t *testing.T, stdin io.Reader, args ...string) (status int, stdout, std
 	home := t.TempDir()
 	env := &environment{
 		Args: args, Dir: home, Stdin: stdin, Stdout: &out, Stderr: &diag,
-		Now: func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
+		Now:    func() time.Time { return time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC) },
+		Random: strings.NewReader("0123456789"),
 		Getenv: func(name string) string {
 			if name == "RONDO_HOME" {
 				return home

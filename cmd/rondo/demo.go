@@ -35,8 +35,9 @@ func newDemoCommand(env *environment) *cobra.Command {
 against it in a new temporary directory: a small program with a failing test is
 read, run, mended and run again. Only the model is scripted; the loop, the wire
 and the tools are the real ones. Ends with status 0 only if the test passes.`,
-		Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), env) },
+		Example: "  rondo demo",
+		Args:    noArgs,
+		RunE:    func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), env) },
 	}
 }
 

@@ -22,6 +22,8 @@ type environment struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
 	Now            func() time.Time
+	// Random is where ids come from.
+	Random io.Reader
 }
 
 // path makes a file name from the command line absolute.

@@ -10,6 +10,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"os"
 	"time"
 )
@@ -17,7 +18,7 @@ import (
 func main() {
 	dir, err := os.Getwd()
 	env := &environment{
-		Args: os.Args[1:], Getenv: os.Getenv, Dir: dir, Now: time.Now,
+		Args: os.Args[1:], Getenv: os.Getenv, Dir: dir, Now: time.Now, Random: rand.Reader,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 	}
 	if err != nil {

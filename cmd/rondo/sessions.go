@@ -30,7 +30,8 @@ by the beginning of one, by its title, or as "last", the one used last here.`,
 	})
 	c.AddCommand(
 		newSessionsList(env), newSessionsShow(env), newSessionsSearch(env),
-		newSessionsRename(env), newSessionsExport(env), newSessionsDelete(env),
+		newSessionsRename(env), newSessionsExport(env), newSessionsImport(env),
+		newSessionsDelete(env), newSessionsPrune(env),
 	)
 	return c
 }

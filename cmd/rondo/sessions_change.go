@@ -17,9 +17,10 @@ import (
 
 func newSessionsRename(env *environment) *cobra.Command {
 	return &cobra.Command{
-		Use:     "rename SESSION TITLE",
-		Short:   "Give a session a title",
-		Long:    "Give a session a title, by which it can be named. No two sessions have the same.",
+		Use:   "rename SESSION TITLE",
+		Short: "Give a session a title",
+		Long: `Give a session a title, by which it can be named. No two sessions have the
+same: where the title is taken, a number is added.`,
 		Example: `  rondo sessions rename last "mend the parser"`,
 		Args:    argCount(2, 2, "a session and a title"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -28,7 +29,15 @@ func newSessionsRename(env *environment) *cobra.Command {
 				return usagef("the title is empty: give the session a name")
 			}
 			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
-				return s.Append(c.Context(), found.ID, nil, store.Update{Title: title})
+				if err := s.Append(c.Context(), found.ID, nil, store.Update{Title: title}); err != nil {
+					return err
+				}
+				now, err := s.Find(c.Context(), found.ID, "")
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(env.Stderr, "session %s is now called %q\n", now.ID, now.Title)
+				return nil
 			})
 		},
 	}

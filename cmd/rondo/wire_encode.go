@@ -37,7 +37,7 @@ func newWireEncode(env *environment) *cobra.Command {
 JSON array of messages, of Responses input items, or the body of a Messages
 request. It is repaired first; what that changed is told on stderr.`,
 		Example: `  rondo wire encode --api chat_completions --model gpt-x history.json
-  rondo wire encode --api anthropic_messages --provider anthropic --model claude-x --thinking --tools tools.json history.json`,
+  rondo wire encode --api anthropic_messages --model claude-x --thinking --tools tools.json history.json`,
 		Args: fileArg,
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := o.api.need(); err != nil {

@@ -1,0 +1,142 @@
+package main
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/sqlite"
+)
+
+func newSessionsImport(env *environment) *cobra.Command {
+	title := ""
+	c := &cobra.Command{
+		Use:   "import [FILE]",
+		Short: "Make a session of a history",
+		Long: `Make a session of a history, as sessions export writes it, or another program: a
+JSON array of messages or of Responses input items, or the body of a Messages
+request. It is repaired; what that changed is told on stderr. The new session's
+ID goes to stdout.`,
+		Example: `  rondo sessions import --title "from elsewhere" history.json`,
+		Args:    fileArg,
+		RunE: func(c *cobra.Command, args []string) (err error) {
+			data, err := env.slurp(args)
+			if err != nil {
+				return err
+			}
+			system, msgs, err := parseMessages(data)
+			if err != nil {
+				return badInput("history", err)
+			}
+			history, changes := message.Normalise(msgs)
+			for _, ch := range changes {
+				fmt.Fprintf(env.Stderr, "message %d, %s: %s\n", ch.Index, ch.Rule, ch.Detail)
+			}
+			if history.Len() == 0 {
+				return usagef("the history holds no messages: there is nothing to import")
+			}
+			s, err := env.sessionStore(c.Context())
+			if err != nil {
+				return usage(err)
+			}
+			defer func() { err = errors.Join(err, s.Close()) }()
+			return importHistory(c, env, s, history, store.Session{Title: title, System: system})
+		},
+	}
+	c.Flags().StringVar(&title, "title", "", "title of the new session")
+	return c
+}
+
+// importHistory stores history as the session s, to which it gives the rest.
+func importHistory(c *cobra.Command, env *environment, st *sqlite.Store, history message.History, s store.Session) error {
+	var random [4]byte
+	if _, err := io.ReadFull(env.Random, random[:]); err != nil {
+		return fmt.Errorf("make an id: %w", err)
+	}
+	now := env.Now()
+	s.ID = now.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
+	s.Workspace, s.CreatedAt, s.UpdatedAt = env.Dir, now, now
+	if err := st.Create(c.Context(), s); err != nil {
+		return usage(err)
+	}
+	msgs := make([]*message.Message, history.Len())
+	for i, m := range history.Messages() {
+		copied := *m // messages of a history do not change
+		copied.ID = s.ID + "-" + strconv.Itoa(i+1)
+		msgs[i] = &copied
+	}
+	if err := st.Append(c.Context(), s.ID, msgs, store.Update{EndReason: "imported"}); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintln(env.Stdout, s.ID)
+	return err
+}
+
+func newSessionsPrune(env *environment) *cobra.Command {
+	age, yes := "", false
+	c := &cobra.Command{
+		Use:     "prune --older-than AGE",
+		Short:   "Delete sessions that were not used for long",
+		Long:    "List sessions that were not used for so long, and with --yes delete them for good.",
+		Example: "  rondo sessions prune --older-than 90d --yes",
+		Args:    noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			limit, err := parseAge(age)
+			if err != nil {
+				return err
+			}
+			return env.withStore(c.Context(), func(s *sqlite.Store) error {
+				all, err := s.List(c.Context(), store.ListOptions{})
+				if err != nil {
+					return err
+				}
+				return prune(c, env, s, all, env.Now().Add(-limit), yes)
+			})
+		},
+	}
+	c.Flags().StringVar(&age, "older-than", "", "`AGE`, as in 90d or 12h")
+	c.Flags().BoolVar(&yes, "yes", false, "delete them")
+	return c
+}
+
+func prune(c *cobra.Command, env *environment, s *sqlite.Store, all []store.Session, before time.Time, yes bool) error {
+	var old []store.Session
+	for _, session := range all {
+		if session.UpdatedAt.Before(before) {
+			old = append(old, session)
+		}
+	}
+	printSessions(env, old)
+	if !yes {
+		fmt.Fprintf(env.Stderr, "%d sessions would be deleted: add --yes to do it\n", len(old))
+		return nil
+	}
+	for _, session := range old {
+		if err := s.Delete(c.Context(), session.ID); err != nil {
+			return err
+		}
+	}
+	fmt.Fprintf(env.Stderr, "%d sessions are deleted\n", len(old))
+	return nil
+}
+
+// parseAge reads a number of days such as 90d, or a duration.
+func parseAge(s string) (time.Duration, error) {
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 36500 {
+			return time.Duration(n) * 24 * time.Hour, nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		return d, nil
+	}
+	return 0, usagef("--older-than %q is no age: write it as 90d or 12h", s)
+}
