@@ -210,6 +210,10 @@ func TestOddReplies(t *testing.T) {
 			want: loop.EndTurn, calls: 2, history: []string{"assistant:short"}, notes: []string{"", "Your thinking used up th"},
 		},
 		{
+			name: "blanks, then an answer", replies: []any{says("\n\n"), says("here")},
+			want: loop.EndTurn, calls: 2, history: []string{"assistant:here"},
+		},
+		{
 			name: "empty, then an answer", replies: []any{says(""), says("here")},
 			want: loop.EndTurn, calls: 2, history: []string{"assistant:here"}, notes: []string{"", "Your last reply was empt"},
 		},

@@ -2,6 +2,7 @@ package loop
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -35,7 +36,7 @@ type verdict struct {
 //	paused                   send it back as it is
 //	calls announced, absent  ask again, at most 3 times
 //	thinking only            ask for the answer, at most 2 times
-//	empty                    ask again, at most 3 times
+//	empty, or blanks         ask again, at most 3 times
 //	filtered, refused        no_tool_calls, with the refusal as the response
 //
 // What comes in several parts is joined into one message.
@@ -53,12 +54,12 @@ func judge(s *State, r *model.Reply) verdict {
 		return verdict{accept: m, runTools: true}
 	case r.Announced:
 		return s.again(m, &s.Attempts.Announced, maxAnnounced, announcedText, "the model announced tool calls and sent none")
-	case r.Message.Text() != "":
+	case speaks(r.Message):
 		s.settle()
 		return verdict{accept: m, reason: EndTurn}
 	case r.Message.Reasoning() != "":
 		return s.again(m, &s.Attempts.Thinking, maxThinking, thinkingText, "the model thought and gave no answer")
-	case s.Pending != nil && s.Pending.Text() != "":
+	case s.Pending != nil && speaks(s.Pending):
 		s.settle() // nothing more to say is an end, too
 		return verdict{accept: m, reason: EndTurn}
 	}
@@ -83,7 +84,7 @@ func (s *State) again(m *message.Message, tries *int, most int, note, detail str
 func (s *State) giveUp(m *message.Message, detail string) verdict {
 	s.settle()
 	v := verdict{reason: NoToolCalls, detail: detail}
-	if m = withoutCalls(m); m.Text() != "" {
+	if m = withoutCalls(m); speaks(m) {
 		v.accept = m
 	} else {
 		v.accept = message.NewAssistant(message.Text("[" + detail + "]"))
@@ -94,7 +95,7 @@ func (s *State) giveUp(m *message.Message, detail string) verdict {
 func (s *State) refused(m *message.Message, r *model.Reply) verdict {
 	s.settle()
 	m = withoutCalls(m)
-	if m.Text() == "" {
+	if !speaks(m) {
 		text := r.Refusal
 		if text == "" {
 			text = "[the reply was withheld by the provider's content filter]"
@@ -116,7 +117,7 @@ func (s *State) cut(m *message.Message, r *model.Reply) verdict {
 	switch {
 	case r.Message.HasCalls():
 		return s.again(s.Pending, &s.Attempts.CutCall, maxCutCall, cutCallText, "a tool call was cut off by the limit on the reply's length")
-	case r.Message.Text() == "":
+	case !speaks(r.Message):
 		return s.again(s.Pending, &s.Attempts.Thinking, maxThinking, thinkingCutText, "the model's thinking used up the limit on the reply's length")
 	}
 	if s.Attempts.Length++; s.Attempts.Length > maxLength {
@@ -125,6 +126,10 @@ func (s *State) cut(m *message.Message, r *model.Reply) verdict {
 	s.Pending, s.Paused, s.Note = m, false, continueText
 	return verdict{}
 }
+
+// speaks reports whether m has text: blanks alone are none, and no provider
+// takes them back.
+func speaks(m *message.Message) bool { return strings.TrimSpace(m.Text()) != "" }
 
 // join makes one message of the beginning of a reply and what followed it. A
 // text that goes on becomes one part.
