@@ -24,12 +24,13 @@ func ResolvePath(path string) (string, error) {
 		}
 		abs = dir + string(filepath.Separator) + path
 	}
+	const separator = string(filepath.Separator)
 	volume := filepath.VolumeName(abs)
-	root := volume + string(filepath.Separator)
-	resolved, rest, links := root, abs[len(volume):], 0
+	root := volume + separator
+	resolved, rest, links := root, filepath.FromSlash(abs[len(volume):]), 0
 	for rest != "" {
 		var name string
-		name, rest, _ = strings.Cut(strings.TrimLeft(rest, `/`+string(filepath.Separator)), string(filepath.Separator))
+		name, rest, _ = strings.Cut(strings.TrimLeft(rest, separator), separator)
 		switch name {
 		case "", ".":
 			continue
@@ -53,7 +54,7 @@ func ResolvePath(path string) (string, error) {
 		if filepath.IsAbs(target) {
 			resolved = root
 		}
-		rest = target + string(filepath.Separator) + rest
+		rest = filepath.FromSlash(target) + separator + rest
 	}
 	return resolved, nil
 }
