@@ -118,23 +118,24 @@ type Price struct {
 
 // Quirks override how an endpoint is spoken to; nil leaves what is known of it.
 type Quirks struct {
-	MaxTokensField  *string           `yaml:"max_tokens_field" oneof:"max_tokens max_completion_tokens"`
-	DeveloperRole   *bool             `yaml:"developer_role"`
-	NoStreamOptions *bool             `yaml:"no_stream_options"`
-	NoStream        *bool             `yaml:"no_stream"`
-	ReasoningField  *string           `yaml:"reasoning_field"`
-	ThinkTags       *bool             `yaml:"think_tags"`
-	StartsInThink   *bool             `yaml:"starts_in_think"`
-	CacheMarks      *bool             `yaml:"cache_marks"`
-	NoCacheMarks    *bool             `yaml:"no_cache_marks"`
-	ToolIDAlphabet  *string           `yaml:"tool_id_alphabet" oneof:"mistral anthropic"`
-	ServerState     *bool             `yaml:"server_state"`
-	NoImages        *bool             `yaml:"no_images"`
-	NoToolImages    *bool             `yaml:"no_tool_images"`
-	NoEffort        *bool             `yaml:"no_effort"`
-	Thinking        *bool             `yaml:"thinking"`
-	Headers         map[string]string `yaml:"headers" secret:"yes" trusted:"yes"`
-	Extra           map[string]string `yaml:"extra"`
+	MaxTokensField   *string           `yaml:"max_tokens_field" oneof:"max_tokens max_completion_tokens"`
+	DeveloperRole    *bool             `yaml:"developer_role"`
+	NoStreamOptions  *bool             `yaml:"no_stream_options"`
+	NoStream         *bool             `yaml:"no_stream"`
+	ReasoningField   *string           `yaml:"reasoning_field"`
+	ThinkTags        *bool             `yaml:"think_tags"`
+	StartsInThink    *bool             `yaml:"starts_in_think"`
+	CacheMarks       *bool             `yaml:"cache_marks"`
+	NoCacheMarks     *bool             `yaml:"no_cache_marks"`
+	ToolIDAlphabet   *string           `yaml:"tool_id_alphabet" oneof:"mistral anthropic"`
+	ServerState      *bool             `yaml:"server_state"`
+	NoImages         *bool             `yaml:"no_images"`
+	NoToolImages     *bool             `yaml:"no_tool_images"`
+	NoEffort         *bool             `yaml:"no_effort"`
+	Thinking         *bool             `yaml:"thinking"`
+	AdaptiveThinking *bool             `yaml:"adaptive_thinking"`
+	Headers          map[string]string `yaml:"headers" secret:"yes" trusted:"yes"`
+	Extra            map[string]string `yaml:"extra"`
 }
 
 // Default returns what holds when nothing is set. Approval asks: where there is

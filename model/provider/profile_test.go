@@ -73,11 +73,14 @@ func TestQuirks(t *testing.T) {
 		{quirks[6].why, model.AnthropicMessages, "minimax", "api.minimax.io", "m", model.Quirks{ToolIDAlphabet: "anthropic"}},
 		{quirks[7].why, model.ChatCompletions, "moonshot", "api.moonshot.cn", "m", model.Quirks{NoToolImages: true, ReasoningField: "reasoning_content"}},
 		{quirks[8].why, model.ChatCompletions, "openrouter", "openrouter.ai", "z/m", model.Quirks{NoToolImages: true, ReasoningField: "reasoning", Headers: openrouter}},
-		{quirks[9].why, model.ChatCompletions, "openrouter", "openrouter.ai", "anthropic/claude-x", model.Quirks{NoToolImages: true, ReasoningField: "reasoning", Headers: openrouter, CacheMarks: true, ToolIDAlphabet: "anthropic"}},
-		{quirks[10].why, model.ChatCompletions, "vllm", "127.0.0.1", "m", model.Quirks{NoToolImages: true, ThinkTags: true}},
-		{quirks[11].why, model.ChatCompletions, "groq", "api.groq.com", "qwen/Qwen3-32b", model.Quirks{NoToolImages: true, ThinkTags: true}},
-		{quirks[12].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-2.5-pro", model.Quirks{NoToolImages: true}},
-		{quirks[13].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-3-pro-preview", model.Quirks{ThinkingLevels: true, SignedCalls: true}},
+		{quirks[9].why, model.ChatCompletions, "xai", "api.x.ai", "grok-4", model.Quirks{NoToolImages: true, ReasoningField: "reasoning_content"}},
+		{quirks[10].why, model.ChatCompletions, "x", "ollama.com", "gpt-oss:120b", model.Quirks{NoToolImages: true, ReasoningField: "reasoning"}},
+		{quirks[11].why, model.AnthropicMessages, "bedrock", "h", "us.anthropic.claude-opus-4-7-v1", model.Quirks{ToolIDAlphabet: "anthropic", AdaptiveThinking: true}},
+		{quirks[12].why, model.ChatCompletions, "openrouter", "openrouter.ai", "anthropic/claude-x", model.Quirks{NoToolImages: true, ReasoningField: "reasoning", Headers: openrouter, CacheMarks: true, ToolIDAlphabet: "anthropic"}},
+		{quirks[13].why, model.ChatCompletions, "vllm", "127.0.0.1", "m", model.Quirks{NoToolImages: true, ThinkTags: true}},
+		{quirks[14].why, model.ChatCompletions, "groq", "api.groq.com", "qwen/Qwen3-32b", model.Quirks{NoToolImages: true, ThinkTags: true}},
+		{quirks[15].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-2.5-pro", model.Quirks{NoToolImages: true}},
+		{quirks[16].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-3-pro-preview", model.Quirks{ThinkingLevels: true, SignedCalls: true}},
 		{"no row", model.CodexResponses, "openai", "api.openai.com", "gpt-5", model.Quirks{}},
 	}
 	for _, tt := range tests {
@@ -87,6 +90,19 @@ func TestQuirks(t *testing.T) {
 	}
 	if len(tests) != len(quirks)+1 {
 		t.Errorf("%d rows, but %d cases", len(quirks), len(tests)-1)
+	}
+}
+
+func TestNewerClaudesThinkAsTheyLike(t *testing.T) {
+	adaptive := map[string]bool{
+		"claude-opus-4-7": true, "claude-opus-4.8-fast": true, "claude-sonnet-5": true, "claude-opus-5-5": true, "claude-haiku-5-5": true, "claude-mythos-5": true,
+		"claude-opus-4-6": false, "claude-opus-4-20250514": false, "claude-opus-4-1-20250805": false, "claude-3-5-haiku-20241022": false,
+		"claude-sonnet-4-5-20250929": false, "claude-3-7-sonnet": false, "deepseek-v4": false,
+	}
+	for name, want := range adaptive {
+		if got := quirksFor(model.AnthropicMessages, "anthropic", "api.anthropic.com", name).AdaptiveThinking; got != want {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
 	}
 }
 

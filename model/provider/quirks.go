@@ -10,23 +10,24 @@ import (
 // Overrides are quirks that a user sets; nil fields leave what is known. See
 // model.Quirks for what each means.
 type Overrides struct {
-	MaxTokensField  *string
-	DeveloperRole   *bool
-	NoStreamOptions *bool
-	NoStream        *bool
-	ReasoningField  *string
-	ThinkTags       *bool
-	StartsInThink   *bool
-	CacheMarks      *bool
-	NoCacheMarks    *bool
-	ToolIDAlphabet  *string
-	ServerState     *bool
-	NoImages        *bool
-	NoToolImages    *bool
-	NoEffort        *bool
-	Thinking        *bool
-	Headers         map[string]string
-	Extra           map[string]string
+	MaxTokensField   *string
+	DeveloperRole    *bool
+	NoStreamOptions  *bool
+	NoStream         *bool
+	ReasoningField   *string
+	ThinkTags        *bool
+	StartsInThink    *bool
+	CacheMarks       *bool
+	NoCacheMarks     *bool
+	ToolIDAlphabet   *string
+	ServerState      *bool
+	NoImages         *bool
+	NoToolImages     *bool
+	NoEffort         *bool
+	Thinking         *bool
+	AdaptiveThinking *bool
+	Headers          map[string]string
+	Extra            map[string]string
 }
 
 // Apply sets in q what o says.
@@ -46,6 +47,7 @@ func (o *Overrides) Apply(q *model.Quirks) {
 	set(&q.NoToolImages, o.NoToolImages)
 	set(&q.NoEffort, o.NoEffort)
 	set(&q.Thinking, o.Thinking)
+	set(&q.AdaptiveThinking, o.AdaptiveThinking)
 	q.Headers = merge(q.Headers, o.Headers)
 	q.Extra = merge(q.Extra, o.Extra)
 }
@@ -131,6 +133,25 @@ var quirks = []quirk{
 			q.ReasoningField = "reasoning"
 			q.Headers = map[string]string{"X-Title": "rondo"}
 		},
+	},
+	{
+		why: "these servers take reasoning back under the name that they send it by", mode: model.ChatCompletions,
+		providers: []string{"avian", "xai", "llamacpp"}, hosts: []string{"api.avian.io", "api.x.ai"},
+		set: func(q *model.Quirks) { q.ReasoningField = "reasoning_content" },
+	},
+	{
+		why: "and these under their shorter one", mode: model.ChatCompletions,
+		providers: []string{"ollama", "ollama-cloud", "gpustack", "cerebras", "crusoe", "vercel"},
+		hosts:     []string{"ollama.com", "api.cerebras.ai", "*.crusoecloud.com", "ai-gateway.vercel.sh"},
+		set:       func(q *model.Quirks) { q.ReasoningField = "reasoning" },
+	},
+	{
+		why: "from Opus 4.7 on Claude refuses a budget for thinking and sets its own", mode: model.AnthropicMessages,
+		models: []string{
+			"*claude-opus-4-[7-9]*", "*claude-opus-4.[7-9]*", "*claude-opus-[5-9]*", "*claude-sonnet-[5-9]*", "*claude-haiku-[5-9]*",
+			"*claude-fable-*", "*claude-mythos-*",
+		},
+		set: func(q *model.Quirks) { q.AdaptiveThinking = true },
 	},
 	{
 		why: "OpenRouter passes cache marks to Claude", mode: model.ChatCompletions,

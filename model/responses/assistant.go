@@ -82,13 +82,22 @@ func (t *turn) reasoning(p *message.Part) {
 	if t.plain {
 		return
 	}
+	if !t.p.ServerState && !holdsThought(p.State.Data) {
+		t.broken = true // it is the name of what the service has not kept
+		return
+	}
 	t.waiting = append(t.waiting, p.State.Data)
+}
+
+// holdsThought reports whether the reasoning item data says more than its id.
+func holdsThought(data string) bool {
+	return hasMember(data, "encrypted_content") || len(elements(member(data, "summary")))+len(elements(member(data, "content"))) > 0
 }
 
 // item makes room for an item and sends the reasoning that waits for it.
 func (t *turn) item() {
 	for _, data := range t.waiting {
-		if data = t.claimed(data); data == "" {
+		if data = t.claimed(data, maxID); data == "" {
 			t.broken = true
 			continue
 		}
@@ -99,8 +108,8 @@ func (t *turn) item() {
 }
 
 // claimed returns the item data as it can be sent: "" if it was sent before,
-// without its id if another item has it or it is too long.
-func (t *turn) claimed(data string) string {
+// without its id if another item has it or it is longer than most.
+func (t *turn) claimed(data string, most int) string {
 	id := memberText(data, "id")
 	if id == "" {
 		return data
@@ -109,7 +118,7 @@ func (t *turn) claimed(data string) string {
 	switch {
 	case same:
 		return ""
-	case !ok || len(id) > maxID:
+	case !ok || len(id) > most:
 		return without([]byte(data), "id")
 	}
 	return data
@@ -215,7 +224,8 @@ func (t *turn) opaque(p *message.Part) {
 	if t.plain && hasMember(data, "encrypted_content") {
 		return
 	}
-	if data = t.claimed(data); data == "" {
+	// What a server's own tools did is found by its id, however long.
+	if data = t.claimed(data, len(data)); data == "" {
 		return
 	}
 	t.item()

@@ -121,6 +121,27 @@ func TestEncodeInput(t *testing.T) {
 			},
 		},
 		{
+			name: "reasoning of which there is but the id stays away, and the ids that belong to it",
+			items: `[{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_1","summary":[]},
+				{"type":"message","id":"msg_1","role":"assistant","content":"a"}]`,
+			want: []string{userHi, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}`},
+		},
+		{
+			name:    "a service that keeps the conversation finds reasoning by its id",
+			profile: model.Profile{Quirks: model.Quirks{ServerState: true}},
+			items: `[{"role":"user","content":"hi"},{"type":"reasoning","id":"rs_1","summary":[]},
+				{"type":"message","id":"msg_1","role":"assistant","content":"a"}]`,
+			want: []string{
+				userHi, `{"type":"reasoning","id":"rs_1","summary":[]}`,
+				`{"type":"message","role":"assistant","id":"msg_1","status":"completed","content":[{"type":"output_text","text":"a","annotations":[]}]}`,
+			},
+		},
+		{
+			name:  "items of server tools keep their ids, however long",
+			items: `[{"role":"user","content":"hi"},{"type":"web_search_call","id":"` + long + `"},{"type":"message","role":"assistant","content":"a"}]`,
+			want:  []string{userHi, `{"type":"web_search_call","id":"` + long + `"}`, `{"type":"message","role":"assistant","content":[{"type":"output_text","text":"a"}]}`},
+		},
+		{
 			name: "a custom tool's call goes elsewhere as a function call",
 			items: `[{"role":"user","content":"hi"},{"type":"custom_tool_call","id":"ct_1","call_id":"c1","name":"sql","input":"S","_origin":{"provider":"other"}},
 				{"type":"custom_tool_call_output","call_id":"c1","output":"1"}]`,

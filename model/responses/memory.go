@@ -50,7 +50,7 @@ func memoryOf(c *model.Cache, p *model.Profile) *memory {
 func key(p *model.Profile, refused int) string {
 	return strings.Join([]string{
 		"responses", p.Provider, p.Model, p.Account, p.BaseURL, strconv.FormatBool(p.DeveloperRole),
-		strconv.FormatBool(p.NoImages), strconv.FormatBool(p.NoToolImages), strconv.Itoa(refused),
+		strconv.FormatBool(p.NoImages), strconv.FormatBool(p.NoToolImages), strconv.FormatBool(p.ServerState), strconv.Itoa(refused),
 	}, "\x00")
 }
 
