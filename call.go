@@ -3,10 +3,14 @@ package rondo
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
+	"time"
 
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/store"
 )
 
@@ -57,7 +61,7 @@ func (r *run) request(c loop.Call) *model.Request {
 func (r *run) stream(ctx context.Context, c loop.Call) (*model.Reply, error) {
 	quiet, keep := r.events.quiet(), r.a.opts.Store != nil
 	attempt := 1
-	for d, err := range r.a.opts.Model.Stream(ctx, r.request(c)) {
+	for d, err := range r.s.model.Stream(ctx, r.request(c)) {
 		if err != nil {
 			return nil, err
 		}
@@ -81,12 +85,14 @@ func (r *run) stream(ctx context.Context, c loop.Call) (*model.Reply, error) {
 		case model.DeltaRetry:
 			attempt++
 			r.result.APICalls++
-			r.events.emit(Event{Type: EventError, Failure: failure(d.Notice.Err, d.Notice.Wait)})
+			r.events.emit(Event{Type: EventError, Failure: r.failure(d.Notice.Err, d.Notice.Wait)})
 		case model.DeltaSwitch:
 			attempt++
 			r.result.APICalls++
-			r.events.emit(Event{Type: EventError, Failure: failure(d.Notice.Err, 0)})
+			r.events.emit(Event{Type: EventError, Failure: r.failure(d.Notice.Err, 0)})
 			r.events.emit(Event{Type: EventStatus, Text: "going on with " + d.Notice.To.Provider + "/" + d.Notice.To.Model})
+		case model.DeltaWait:
+			r.events.emit(Event{Type: EventStatus, Text: waitText(d.Notice)})
 		case model.DeltaDone:
 			return d.Reply, nil
 		}
@@ -97,9 +103,18 @@ func (r *run) stream(ctx context.Context, c loop.Call) (*model.Reply, error) {
 	return nil, errors.New("the model's stream ended without a reply: the adapter is at fault")
 }
 
+// waitText tells a person how much is left of a wait, and what for.
+func waitText(n *model.Notice) string {
+	left, who := n.Wait.Round(time.Second), n.Err.Provider+"/"+n.Err.Model
+	if open, ok := errors.AsType[*resilient.OpenError](n.Err); ok {
+		return fmt.Sprintf("%s failed %d times in a row and is left alone: one more try in %v", who, open.Failures, left)
+	}
+	return fmt.Sprintf("%s: %s: next try in %v", who, strings.ReplaceAll(string(n.Err.Class), "_", " "), left)
+}
+
 // account takes the usage of a reply into the books.
 func (r *run) account(reply *model.Reply) {
-	p := r.a.opts.Model.Profile()
+	p := r.s.model.Profile()
 	m := reply.Message
 	m.Origin = message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account}
 	res := &r.result

@@ -33,13 +33,13 @@ func (e *PromptTooLargeError) Error() string {
 func (e *PromptTooLargeError) Unwrap() error { return loop.ErrOverflow }
 
 // fits refuses a prompt that leaves too little room for the work. Nothing is cut.
-func (a *Agent) fits(system string, said *message.Message) error {
-	p := a.opts.Model.Profile()
-	room := window.Room(p, a.opts.MaxOutputTokens)
+func (s *Session) fits(system string, said *message.Message) error {
+	p := s.model.Profile()
+	room := window.Room(p, s.agent.opts.MaxOutputTokens)
 	if room <= 0 {
 		return nil
 	}
-	weight := window.Text(system) + a.toolWeight + window.Message(said)
+	weight := window.Text(system) + s.agent.toolWeight + window.Message(said)
 	tokens := window.Tokens(weight, window.DefaultCharsPerToken)
 	if limit := int(promptShare * float64(room)); tokens > limit {
 		return &PromptTooLargeError{Tokens: tokens, Limit: limit, Model: p.Provider + "/" + p.Model}

@@ -59,6 +59,9 @@ type Options struct {
 	ResultLimits tool.Limits
 	// Approve is asked before a tool call runs; nil allows every call.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
+	// Secrets are hidden in what tools return and in what is told of errors,
+	// before it is shown, sent or saved; nil hides nothing.
+	Secrets *model.Secrets
 	// Listeners take the events of every run.
 	Listeners []Listener
 	// Now is the clock; nil is time.Now.

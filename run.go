@@ -11,6 +11,7 @@ import (
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/store"
 )
 
@@ -49,6 +50,9 @@ func newRun(s *Session, req Request) *run {
 // do runs the turn: begin, loop, finish.
 func (r *run) do(ctx context.Context) (Result, error) {
 	r.users = ctx
+	if f, ok := r.s.model.(*resilient.Fallback); ok {
+		f.Return()
+	}
 	r.result = Result{SessionID: r.s.id, TaskID: r.taskID, Started: r.a.opts.Now()}
 	if err := r.begin(ctx); err != nil {
 		r.result.Unread = r.s.desk.close()
@@ -83,7 +87,7 @@ func (r *run) begin(ctx context.Context) error {
 		return r.resume(ctx)
 	}
 	said := &message.Message{Role: message.User, Parts: parts}
-	if err := r.a.fits(r.system, said); err != nil {
+	if err := r.s.fits(r.system, said); err != nil {
 		return err
 	}
 	return r.s.say(ctx, said)
@@ -100,6 +104,7 @@ func (r *run) resume(ctx context.Context) error {
 
 // finish closes the books of the run and tells how it ended.
 func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
+	o.Detail = r.a.opts.Secrets.Hide(o.Detail)
 	r.s.history = r.state.History
 	res := &r.result
 	res.FinalResponse, res.Reason, res.Detail = o.Final, o.Reason, o.Detail
@@ -112,9 +117,9 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	}
 	err := runError(o)
 	if e, ok := errors.AsType[*model.Error](o.Err); ok {
-		r.events.emit(Event{Type: EventError, Failure: failure(e, -1)})
+		r.events.emit(Event{Type: EventError, Failure: r.failure(e, -1)})
 	} else if o.Err != nil {
-		r.events.emit(Event{Type: EventError, Failure: &Failure{Class: "internal", Message: o.Err.Error(), RetryIn: -1}})
+		r.events.emit(Event{Type: EventError, Failure: &Failure{Class: "internal", Message: r.a.opts.Secrets.Hide(o.Err.Error()), RetryIn: -1}})
 	}
 	done := *res
 	r.events.emit(Event{Type: EventDone, Done: &done})
@@ -133,9 +138,9 @@ func (r *run) interruptedReply(o loop.Outcome) []*message.Message {
 	return []*message.Message{m}
 }
 
-func failure(e *model.Error, retryIn time.Duration) *Failure {
+func (r *run) failure(e *model.Error, retryIn time.Duration) *Failure {
 	return &Failure{
-		Class: e.Class, Message: e.Error(), Provider: e.Provider, Model: e.Model, Status: e.Status, RetryIn: retryIn,
+		Class: e.Class, Message: r.a.opts.Secrets.Hide(e.Error()), Provider: e.Provider, Model: e.Model, Status: e.Status, RetryIn: retryIn,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/store"
 )
 
@@ -18,6 +19,8 @@ import (
 // conversation consists of.
 type Session struct {
 	agent *Agent
+	// model is the agent's, with a place of its own in a chain of fallbacks.
+	model model.Model
 	id    string
 	fresh bool // the agent made the id: the store cannot know it yet
 	users int  // guarded by agent.live.mu
@@ -39,7 +42,10 @@ type Session struct {
 var ErrNothingToDo = errors.New("there is nothing to go on with: say what to do next")
 
 func newSession(a *Agent, id string) *Session {
-	s := &Session{agent: a, id: id, nextID: 1}
+	s := &Session{agent: a, model: a.opts.Model, id: id, nextID: 1}
+	if f, ok := s.model.(*resilient.Fallback); ok {
+		s.model = f.Conversation()
+	}
 	if id == "" {
 		s.id, s.fresh = a.opts.NewID(), true
 	}
@@ -164,7 +170,7 @@ func (s *Session) adopt(ctx context.Context, msgs []*message.Message) error {
 func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message) error {
 	s.stored = true
 	s.nextID = len(msgs) + 1
-	if meta.Model == s.agent.opts.Model.Profile().Model && meta.System != "" {
+	if meta.Model == s.model.Profile().Model && meta.System != "" {
 		s.system = meta.System
 	}
 	said := slices.DeleteFunc(msgs, func(m *message.Message) bool {
@@ -220,7 +226,7 @@ func (s *Session) create(ctx context.Context) error {
 	if s.stored {
 		return nil
 	}
-	p := s.agent.opts.Model.Profile()
+	p := s.model.Profile()
 	now := s.agent.opts.Now()
 	err := s.agent.opts.Store.Create(ctx, store.Session{
 		ID: s.id, Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,

@@ -2,6 +2,7 @@ package rondo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 
 	"github.com/rondo-engine/rondo/loop"
@@ -82,7 +83,7 @@ func (p *toolPhase) progress(i int) func(string) {
 		return func(string) {}
 	}
 	return func(line string) {
-		p.run.events.emit(Event{Type: EventToolProgress, Text: line, ToolUse: p.use(i)})
+		p.run.events.emit(Event{Type: EventToolProgress, Text: p.run.a.opts.Secrets.Hide(line), ToolUse: p.use(i)})
 	}
 }
 
@@ -110,7 +111,7 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 		p.start(i)
 	}
 	job := &p.jobs[i]
-	res := p.limits.Limit(job.Tool, job.Call, o.Result)
+	res := p.limits.Limit(job.Tool, job.Call, p.run.hideSecrets(o.Result))
 	if res.Text == "" && len(res.Media) == 0 {
 		res.Text = noOutput
 	}
@@ -129,6 +130,27 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 			Duration: o.Duration, Truncated: res.Truncated, Details: res.Details,
 		}})
 	}
+}
+
+// hideSecrets takes keys out of what a tool returned, before it goes anywhere.
+// Details that hold one become JSON without it.
+func (r *run) hideSecrets(res tool.Result) tool.Result {
+	secrets := r.a.opts.Secrets
+	if secrets == nil {
+		return res
+	}
+	res.Text = secrets.Hide(res.Text)
+	if res.Details == nil || r.events.quiet() {
+		return res
+	}
+	details, err := json.Marshal(res.Details)
+	if err != nil {
+		return res // where it is shown it is told that it cannot be
+	}
+	if clean := secrets.Hide(string(details)); clean != string(details) {
+		res.Details = json.RawMessage(clean)
+	}
+	return res
 }
 
 // saveEarly saves a result while the round goes on. A failure is not lost: the

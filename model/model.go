@@ -90,6 +90,7 @@ type DeltaKind uint8
 // all deltas of the reply so far, because it failed after some were seen;
 // DeltaRetry says that an attempt failed and another follows after a wait,
 // DeltaSwitch that another model is asked from here on. They come in this order.
+// DeltaWait says how much is left of a wait that takes long.
 const (
 	DeltaText DeltaKind = iota + 1
 	DeltaReasoning
@@ -99,6 +100,7 @@ const (
 	DeltaReset
 	DeltaRetry
 	DeltaSwitch
+	DeltaWait
 )
 
 // Delta is one step of a streamed reply. It carries only what is new.
@@ -112,8 +114,8 @@ type Delta struct {
 	Name  string
 	// Reply is the whole reply (DeltaDone only).
 	Reply *Reply
-	// Notice is why the reply begins anew (DeltaReset, DeltaRetry and
-	// DeltaSwitch only).
+	// Notice is why the reply begins anew (DeltaReset, DeltaRetry, DeltaSwitch
+	// and DeltaWait only).
 	Notice *Notice
 }
 
@@ -122,7 +124,7 @@ type Notice struct {
 	// Err is how the attempt failed.
 	Err *Error
 	// Attempt counts the failed attempts of the decorator that tells of them,
-	// from 1 (DeltaRetry only).
+	// from 1 (DeltaRetry and DeltaWait only).
 	Attempt int
 	// Wait is how long the next attempt is put off, from when the notice is
 	// given; there is nothing to tell a person when it is 0.

@@ -59,6 +59,13 @@ type Agent struct {
 	MaxBudgetInputTokens int64         `yaml:"max_budget_input_tokens" min:"0"`
 	MaxExecution         time.Duration `yaml:"max_execution" min:"0"`
 	Snapshot             string        `yaml:"snapshot" oneof:"every_tool_round every_round manual"`
+	// RepeatTold and RepeatStop are how many rounds in a row may bring the
+	// same call with the same result before the model is told and before the
+	// run ends. BudgetWarningAt is the part of MaxTurns after which the model
+	// is told that its rounds run out; 1 never tells it.
+	RepeatTold      int     `yaml:"repeat_told" min:"1"`
+	RepeatStop      int     `yaml:"repeat_stop" min:"2"`
+	BudgetWarningAt float64 `yaml:"budget_warning_at" min:"0.1" max:"1"`
 }
 
 // Compression says when and how a long history is summarised.
@@ -142,7 +149,7 @@ type Quirks struct {
 // nobody to ask, that denies.
 func Default() Config {
 	return Config{
-		Agent:       Agent{MaxTurns: 500, Snapshot: "every_tool_round"},
+		Agent:       Agent{MaxTurns: 500, Snapshot: "every_tool_round", RepeatTold: 3, RepeatStop: 6, BudgetWarningAt: 0.9},
 		Approve:     "ask",
 		Sandbox:     "workspace",
 		Compression: Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},

@@ -78,6 +78,9 @@ func (f *fake) Stream(ctx context.Context, _ *model.Request) iter.Seq2[model.Del
 			return
 		}
 		reply := &model.Reply{Message: message.NewAssistant(message.Text(strings.Join(said, ""))), Finish: model.FinishStop}
+		if strings.HasSuffix(text, "filtered.") {
+			reply.Finish, reply.Refusal = model.FinishContentFilter, "I cannot."
+		}
 		yield(model.Delta{Kind: model.DeltaDone, Reply: reply}, nil)
 	}
 }
@@ -101,6 +104,9 @@ func (f *fake) failure(s string) error {
 func tell(ctx context.Context, m model.Model) (string, error) {
 	var b strings.Builder
 	for d, err := range m.Stream(ctx, &model.Request{}) {
+		if d.Kind == model.DeltaWait {
+			continue
+		}
 		if b.Len() > 0 {
 			b.WriteByte(' ')
 		}

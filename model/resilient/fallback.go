@@ -1,7 +1,9 @@
 package resilient
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"strings"
 	"sync"
@@ -24,19 +26,20 @@ type FallbackOptions struct {
 
 // Fallback is a chain of models. It asks the current one, at first the first;
 // when that is spent, the others in order, and stays with the one that answers.
-// The conversation of one session belongs to one Fallback; it is safe for
-// concurrent use by the calls of that session.
+// A conversation belongs to one Fallback, of which Conversation makes any
+// number over the same models. It is safe for concurrent use.
 //
 // A model is spent when it fails with a class that another model may not share:
 // rate_limit, timeout, overloaded, server_error, stream_truncated,
-// empty_response, auth, billing or model_not_found. While all are cooling down,
+// empty_response, auth, billing, model_not_found or content_filter. While all are cooling down,
 // only the current one is asked, so that a session that goes on does not storm
 // the whole chain each time.
 type Fallback struct {
-	o  FallbackOptions
-	mu sync.Mutex
-	// chain is fixed; current and the rest of each link are guarded by mu.
-	chain   []link
+	o FallbackOptions
+	// mu and chain are shared by the conversations. The chain is fixed; mu
+	// guards when its links cool down, and current.
+	mu      *sync.Mutex
+	chain   []*link
 	current int
 }
 
@@ -53,16 +56,23 @@ func NewFallback(o FallbackOptions, models ...model.Model) *Fallback {
 		o.Cooldown = DefaultCooldown
 	}
 	o.Env = o.orSystem()
-	f := &Fallback{o: o}
+	f := &Fallback{o: o, mu: new(sync.Mutex)}
 	for _, m := range models {
 		if m != nil && !f.has(m.Profile()) {
-			f.chain = append(f.chain, link{m: m})
+			f.chain = append(f.chain, &link{m: m})
 		}
 	}
 	if len(f.chain) == 0 {
 		panic("resilient: NewFallback without a model")
 	}
 	return f
+}
+
+// Conversation returns a Fallback over the same models for a conversation of
+// its own: it has a current model of its own, but what is cooling down does so
+// for all.
+func (f *Fallback) Conversation() *Fallback {
+	return &Fallback{o: f.o, mu: f.mu, chain: f.chain}
 }
 
 func (f *Fallback) has(p *model.Profile) bool {
@@ -85,15 +95,14 @@ func (f *Fallback) Profile() *model.Profile {
 	return f.chain[f.current].m.Profile()
 }
 
-// Return makes the first model current again that is not cooling down, if it
-// stands before the current one. It is for the start of a turn, where the
-// configuration says fallback_return: next_turn.
+// Return is for the start of a turn: it makes the first model current that is
+// not cooling down. It changes nothing where all are.
 func (f *Fallback) Return() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.o.Now()
-	for i := range f.current {
-		if !now.Before(f.chain[i].coolsAt) {
+	for i, l := range f.chain {
+		if !now.Before(l.coolsAt) {
 			f.current = i
 			return
 		}
@@ -106,7 +115,7 @@ func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 		w := walk{failed: make([]*model.Error, len(f.chain))}
 		w.at = f.start()
 		for {
-			o := attempt(ctx, f.chain[w.at].m, req, yield)
+			o := f.ask(ctx, &w, req, yield)
 			e := o.failure(ctx)
 			if e == nil || !isSpent(e.Class) {
 				if o.over {
@@ -117,7 +126,7 @@ func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 			}
 			next, ok := f.next(&w, e)
 			if !ok {
-				yield(model.Delta{}, f.exhausted(&w))
+				w.end(f, yield)
 				return
 			}
 			n := &model.Notice{Err: e, To: f.chain[next].m.Profile()}
@@ -129,16 +138,51 @@ func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 	}
 }
 
+// ask asks the model at hand. A reply that the model or a filter refused to
+// give is held back and counts as a failure, for another model may give it.
+func (f *Fallback) ask(ctx context.Context, w *walk, req *model.Request, yield yielder) outcome {
+	w.refusal = nil
+	o := attempt(ctx, f.chain[w.at].m, req, func(d model.Delta, err error) bool {
+		if d.Kind == model.DeltaDone && d.Reply.Finish == model.FinishContentFilter {
+			held := d // d itself stays off the heap
+			w.refusal = &held
+			return true
+		}
+		return yield(d, err)
+	})
+	if w.refusal == nil {
+		return o
+	}
+	p := f.chain[w.at].m.Profile()
+	words := cmp.Or(w.refusal.Reply.Refusal, "the reply was withheld")
+	o.over, o.err = false, &model.Error{
+		Op: "stream reply", Class: model.ContentFilter, Provider: p.Provider, Model: p.Model, RetryAfter: -1, Err: errors.New(words),
+	}
+	return o
+}
+
 // walk is one call's way along the chain.
 type walk struct {
 	at     int
 	failed []*model.Error
 	order  []int
+	// refusal is the reply of the model at hand, if that refused.
+	refusal *model.Delta
+}
+
+// end ends a call that no model answered: with the refusal of the last one, if
+// that refused.
+func (w *walk) end(f *Fallback, yield yielder) {
+	if w.refusal != nil {
+		yield(*w.refusal, nil)
+		return
+	}
+	yield(model.Delta{}, f.exhausted(w))
 }
 
 func isSpent(c model.Class) bool {
 	switch c {
-	case model.Auth, model.Billing, model.ModelNotFound:
+	case model.Auth, model.Billing, model.ModelNotFound, model.ContentFilter:
 		return true
 	}
 	return c.Retryable()
@@ -167,7 +211,9 @@ func (f *Fallback) next(w *walk, e *model.Error) (int, bool) {
 	now := f.o.Now()
 	w.failed[w.at] = e
 	w.order = append(w.order, w.at)
-	f.chain[w.at].coolsAt = now.Add(max(f.o.Cooldown, e.RetryAfter))
+	if e.Class != model.ContentFilter {
+		f.chain[w.at].coolsAt = now.Add(max(f.o.Cooldown, e.RetryAfter))
+	}
 	for i := range f.chain {
 		if w.failed[i] == nil && !now.Before(f.chain[i].coolsAt) && !f.shares(i, w) {
 			return i, true

@@ -40,7 +40,7 @@ func TestWhatLeadsToTheNextModel(t *testing.T) {
 	for class, want := range map[model.Class]bool{
 		model.RateLimit: true, model.Timeout: true, model.Overloaded: true, model.ServerError: true, model.StreamTruncated: true,
 		model.EmptyResponse: true, model.Auth: true, model.Billing: true, model.ModelNotFound: true,
-		model.InvalidRequest: false, model.ContentFilter: false, model.ContextOverflow: false,
+		model.ContentFilter: true, model.InvalidRequest: false, model.ContextOverflow: false,
 	} {
 		next := newFake("b", "ok.")
 		_, err := tell(t.Context(), resilient.NewFallback(resilient.FallbackOptions{}, newFake("a", "!"+string(class)), next))
@@ -106,6 +106,39 @@ func TestAllExhaustedIsOneErrorAndNoStorm(t *testing.T) {
 		_, _ = tell(t.Context(), m)
 		if p.count() != 3 || a.count() != 1 || b.count() != 2 {
 			t.Errorf("calls %d %d %d after a minute, want 3 1 2: a asked for 90s", p.count(), a.count(), b.count())
+		}
+	})
+}
+
+// Scenario 38: another model may answer what one refuses; the refusal is no
+// reason to pass that one over in the next turn, and is what is left when all
+// refuse.
+func TestRefusalLeadsToTheNextModel(t *testing.T) {
+	a, b := newFake("a", "No filtered."), newFake("b", "ok.", "Neither filtered.")
+	m := resilient.NewFallback(resilient.FallbackOptions{}, a, b)
+	if got, want := first(tell(t.Context(), m)), "No filtered reset switch:content_filter:b ok done:ok"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	m.Return()
+	if got, want := first(tell(t.Context(), m)), "No filtered reset switch:content_filter:b Neither filtered done:Neitherfiltered"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestConversationsShareWhatCoolsDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, b := newFake("p", "!billing", "ok."), newFake("b", "ok.")
+		shared := resilient.NewFallback(resilient.FallbackOptions{Env: env}, p, b)
+		one, two := shared.Conversation(), shared.Conversation()
+		_, _ = tell(t.Context(), one)
+		two.Return() // its turn begins
+		if got := first(tell(t.Context(), two)); got != "ok done:ok" || p.count() != 1 {
+			t.Errorf("got %s with %d calls of the model that cools down", got, p.count())
+		}
+		time.Sleep(resilient.DefaultCooldown)
+		two.Return()
+		if one.Profile().Model != "b" || two.Profile().Model != "p" {
+			t.Errorf("one is with %s, two with %s", one.Profile().Model, two.Profile().Model)
 		}
 	})
 }

@@ -74,7 +74,8 @@ func NewRetry(m model.Model, o RetryOptions) *Retry {
 // Profile returns the profile of the model inside.
 func (r *Retry) Profile() *model.Profile { return r.m.Profile() }
 
-// Stream implements model.Model. Each retry is announced by a DeltaRetry.
+// Stream implements model.Model. Each retry is announced by a DeltaRetry, and a
+// long wait before it counted down by DeltaWaits.
 func (r *Retry) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
 		for t := (tries{}); ; {
@@ -89,15 +90,36 @@ func (r *Retry) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.
 				o.end(ctx, yield)
 				return
 			}
-			if !o.announce(yield, model.DeltaRetry, &model.Notice{Err: e, Attempt: t.failed, Wait: wait}) {
-				return
-			}
-			if err := r.o.Sleep(ctx, wait); err != nil {
-				yield(model.Delta{}, err)
+			n := model.Notice{Err: e, Attempt: t.failed, Wait: wait}
+			if !o.announce(yield, model.DeltaRetry, &n) || !r.wait(ctx, n, yield) {
 				return
 			}
 		}
 	}
+}
+
+// tellEvery is how often a wait that takes longer is told of.
+const tellEvery = 10 * time.Second
+
+// wait waits as long as n says and counts it down with a DeltaWait at its
+// beginning and from time to time. It reports whether to go on.
+func (r *Retry) wait(ctx context.Context, n model.Notice, yield yielder) bool {
+	for n.Wait > tellEvery {
+		told := n
+		if !yield(model.Delta{Kind: model.DeltaWait, Notice: &told}, nil) {
+			return false
+		}
+		if err := r.o.Sleep(ctx, tellEvery); err != nil {
+			yield(model.Delta{}, err)
+			return false
+		}
+		n.Wait -= tellEvery
+	}
+	if err := r.o.Sleep(ctx, n.Wait); err != nil {
+		yield(model.Delta{}, err)
+		return false
+	}
+	return true
 }
 
 // tries counts what happened in one call.

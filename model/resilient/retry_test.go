@@ -3,9 +3,12 @@ package resilient_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/resilient"
@@ -185,4 +188,24 @@ func TestDecoratorsCostNoAllocationPerDelta(t *testing.T) {
 	if extra := (wrapped2 - bare2) - (wrapped1 - bare1); extra > 5 {
 		t.Errorf("%v allocations more for 1000 deltas than for 1", extra)
 	}
+}
+
+func TestLongWaitIsCountedDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := resilient.NewRetry(newFake("m", "!rate_limit 25s", "ok."), resilient.RetryOptions{Env: env})
+		var got []string
+		began := time.Now()
+		for d, err := range m.Stream(t.Context(), &model.Request{}) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d.Kind == model.DeltaRetry || d.Kind == model.DeltaWait {
+				got = append(got, fmt.Sprintf("%d@%v: %v", d.Kind, time.Since(began), d.Notice.Wait))
+			}
+		}
+		want := []string{"7@0s: 25s", "9@0s: 25s", "9@10s: 15s"}
+		if diff := cmp.Diff(want, got); diff != "" || time.Since(began) != 25*time.Second {
+			t.Errorf("after %v (-want +got):\n%s", time.Since(began), diff)
+		}
+	})
 }

@@ -26,6 +26,7 @@ func (c *call) fail(err error) {
 		if e.Provider == "" && e.Model == "" {
 			e.Provider, e.Model = c.profile.Provider, c.profile.Model
 		}
+		e.HideKey(c.key)
 	}
 	c.gone = true
 	c.yield(model.Delta{}, err)

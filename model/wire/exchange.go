@@ -31,6 +31,8 @@ type Exchange struct {
 	Stream bool
 	// Decoder makes the decoder of the reply.
 	Decoder func() Decoder
+	// key is what was sent as the key.
+	key string
 }
 
 const (
@@ -53,6 +55,7 @@ func (o *Options) Stream(ctx context.Context, x Exchange) iter.Seq2[model.Delta,
 		defer w.stop()
 		c := &call{ctx: ctx, watch: w, op: x.Op, profile: x.Profile, now: o.now, yield: yield}
 		resp, err := o.send(w, &x)
+		c.key = x.key
 		if err != nil {
 			c.fail(c.sendError(err))
 			return
@@ -106,6 +109,7 @@ func (o *Options) header(ctx context.Context, x *Exchange) (http.Header, error) 
 	if key != "" {
 		x.Auth(h, key)
 	}
+	x.key = key
 	return h, nil
 }
 

@@ -46,6 +46,25 @@ func TestKeyIsNotTakenToAnotherHost(t *testing.T) {
 	}
 }
 
+func TestErrorsDoNotShowTheKeyWhateverItLooksLike(t *testing.T) {
+	const key = "correct horse battery"
+	for name, answer := range map[string]http.HandlerFunc{
+		"refusal": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, `{"error":{"message":"who is `+r.Header.Get("X-Api-Key")+`?"}}`, http.StatusUnauthorized)
+		},
+		"page": func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "<html><title>"+r.Header.Get("X-Api-Key")+"</title></html>", http.StatusBadGateway)
+		},
+		"stream": func(w http.ResponseWriter, r *http.Request) { stream(w, "!"+r.Header.Get("X-Api-Key")) },
+	} {
+		o, x := server(t, answer)
+		o.Keys = model.StaticKey(key)
+		if e := modelError(t, collect(t, o.Stream(background, x)).err); strings.Contains(e.Error(), "horse") {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+}
+
 func TestRedirectWithinTheHostTakesTheBodyAlong(t *testing.T) {
 	o, x := server(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/v2" {

@@ -52,6 +52,7 @@ type call struct {
 	watch   *watch          // nil when nothing is timed
 	op      string
 	profile *model.Profile
+	key     string // what was sent as the key: errors do not show it
 	now     func() time.Time
 	yield   func(model.Delta, error) bool
 	gone    bool  // nobody listens any more
