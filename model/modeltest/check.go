@@ -25,6 +25,8 @@ type checker struct {
 	req *Request
 	// dots writes paths as a.0.b rather than a[0].b.
 	dots bool
+	// google words faults as Google does.
+	google bool
 }
 
 func (c *checker) fault(path, code, format string, args ...any) {
@@ -64,6 +66,10 @@ func (n node) wrong(want string) {
 		n.c.fault(n.path, "", "%s: Input should be a valid %s", n.path, want)
 		return
 	}
+	if n.c.google {
+		n.c.fault(n.path, "", "Invalid value at '%s' (%s), %s", n.path, want, n.v)
+		return
+	}
 	n.c.fault(n.path, "invalid_type", "Invalid type for '%s': expected %s.", n.path, want)
 }
 
@@ -71,6 +77,10 @@ func (n node) wrong(want string) {
 func (n node) missing(name string) {
 	if n.c.dots {
 		n.c.fault(n.below(name), "", "%s: Field required", n.below(name))
+		return
+	}
+	if n.c.google {
+		n.c.fault(n.below(name), "", "* GenerateContentRequest.%s: missing field.\n", n.below(name))
 		return
 	}
 	n.c.fault(n.below(name), "missing_required_parameter", "Missing required parameter: '%s'.", n.below(name))
@@ -98,6 +108,10 @@ func (n node) object(known ...string) object {
 }
 
 func (c *checker) unknown(path string) {
+	if c.google {
+		c.geminiUnknown(path)
+		return
+	}
 	if c.dots {
 		c.fault(path, "", "%s: Extra inputs are not permitted", path)
 		return
@@ -270,12 +284,7 @@ func (n node) cacheControl() {
 
 // tool notes a tool that is offered, and checks its schema.
 func (c *checker) tool(name, description string, schema node) {
-	for _, t := range c.req.Tools {
-		if t.Name == name {
-			c.fault("tools", "", "tools: Tool names must be unique. %q stands twice.", name)
-		}
-	}
-	c.req.Tools = append(c.req.Tools, model.ToolSpec{Name: name, Description: description, Schema: json.RawMessage(schema.v)})
+	c.offer(name, description, schema)
 	if !schema.exists() {
 		return
 	}
@@ -286,6 +295,16 @@ func (c *checker) tool(name, description string, schema node) {
 			c.fault(schema.path, "invalid_function_parameters", "Invalid schema for function '%s': %s.", name, why)
 		}
 	}
+}
+
+// offer notes a tool that is offered.
+func (c *checker) offer(name, description string, schema node) {
+	for _, t := range c.req.Tools {
+		if t.Name == name {
+			c.fault("tools", "", "tools: Tool names must be unique. %q stands twice.", name)
+		}
+	}
+	c.req.Tools = append(c.req.Tools, model.ToolSpec{Name: name, Description: description, Schema: json.RawMessage(schema.v)})
 }
 
 // image checks a picture that is sent by value.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strings"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -12,7 +13,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 )
 
-// protocol is what differs between the three APIs.
+// protocol is what differs between the APIs.
 type protocol interface {
 	mode() model.Mode
 	// check decodes the body into the checker's request and reports faults.
@@ -35,6 +36,14 @@ var protocols = map[string]protocol{
 	"/messages":         anthropicProtocol{},
 }
 
+// protocolOf returns the protocol of a call to u; nil if there is none.
+func protocolOf(u *url.URL) protocol {
+	if strings.HasPrefix(u.Path, geminiModels) {
+		return geminiCall(u)
+	}
+	return protocols[strings.TrimPrefix(u.Path, "/v1")]
+}
+
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !s.enter() {
@@ -45,11 +54,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(s.base, cancel)()
 	path := strings.TrimPrefix(r.URL.Path, "/v1")
-	if path == "/models" && r.Method == http.MethodGet {
+	if (path == "/models" || r.URL.Path == geminiModels) && r.Method == http.MethodGet {
 		s.listModels(w)
 		return
 	}
-	p := protocols[path]
+	p := protocolOf(r.URL)
 	if p == nil {
 		writeBody(w, nil, http.StatusNotFound, chatProtocol{}.refusal(refusal{
 			kind: "invalid_request_error", msg: fmt.Sprintf("Invalid URL (%s %s)", r.Method, r.URL.Path),
@@ -70,11 +79,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) listModels(w http.ResponseWriter) {
-	var data []any
+	var data, names []any
 	for _, name := range s.models() {
 		data = append(data, o("id", name, "object", "model", "type", "model", "display_name", name, "created", 0, "owned_by", "modeltest"))
+		names = append(names, o("name", "models/"+name))
 	}
-	writeBody(w, nil, http.StatusOK, encode(o("object", "list", "data", data, "has_more", false)))
+	writeBody(w, nil, http.StatusOK, encode(o("object", "list", "data", data, "has_more", false, "models", names)))
 }
 
 // answer checks a request, records it and plays the reply that is its turn.
@@ -82,7 +92,7 @@ func (s *Server) answer(ctx context.Context, w http.ResponseWriter, r *http.Requ
 	req := &Request{Mode: p.mode(), Header: r.Header.Clone(), Body: body, done: make(chan struct{})}
 	req.Conn, _ = r.Context().Value(connNumber{}).(int)
 	defer close(req.done)
-	c := &checker{srv: s, req: req, dots: p.mode() == model.AnthropicMessages}
+	c := &checker{srv: s, req: req, dots: p.mode() == model.AnthropicMessages, google: p.mode() == model.GeminiGenerate}
 	s.number(req)
 	refused := c.header(r.Header)
 	if refused == nil {
@@ -146,6 +156,12 @@ func (c *checker) header(h http.Header) *refusal {
 		key := strings.TrimPrefix(h.Get("Authorization"), "Bearer ")
 		if c.dots && h.Get("X-Api-Key") != "" {
 			key = h.Get("X-Api-Key")
+		}
+		if c.google {
+			key = h.Get("X-Goog-Api-Key")
+		}
+		if key != want && c.google {
+			return c.geminiKey(key)
 		}
 		if key != want {
 			return c.unauthorised(key)

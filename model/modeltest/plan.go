@@ -74,6 +74,10 @@ func (s *Server) name(mode model.Mode, req *Request, blocks []*block) {
 	if mode == model.ChatCompletions {
 		s.rememberThought(req.Model, blocks)
 	}
+	if mode == model.GeminiGenerate {
+		s.sign(req, blocks)
+		return // calls have no ids there unless the script names one
+	}
 	for _, b := range blocks {
 		switch {
 		case b.kind == message.KindToolCall && b.callID == "":

@@ -59,7 +59,7 @@ type Server struct {
 	reasonings map[string]string // Responses: the models of stored reasoning items, by id
 	itemAfter  map[string]string // Responses: the reasoning item that an item follows, by id
 	caches     map[string]*promptCache
-	thoughts   map[string]bool // chat_completions: seals of reasoning
+	thoughts   map[string]bool // seals of reasoning: of chat_completions, of signed calls of Gemini
 }
 
 // New makes a server that does not listen: it is used as an http.Handler. Close
@@ -113,8 +113,11 @@ func (s *Server) URL() string { return s.url }
 
 // BaseURL returns what model.Profile.BaseURL must be for a mode.
 func (s *Server) BaseURL(mode model.Mode) string {
-	if mode == model.AnthropicMessages {
+	switch mode {
+	case model.AnthropicMessages:
 		return s.url
+	case model.GeminiGenerate:
+		return s.url + "/v1beta"
 	}
 	return s.url + "/v1"
 }
