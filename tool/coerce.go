@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -165,7 +166,7 @@ func kindOf(v any) string {
 	case string:
 		return "string"
 	case float64:
-		if v == float64(int64(v)) {
+		if v == math.Trunc(v) {
 			return "integer"
 		}
 		return "number"

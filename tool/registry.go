@@ -23,6 +23,7 @@ type Registry struct {
 // entry is a tool of a registry and what the registry keeps with it.
 type entry struct {
 	tool    *Tool
+	spec    model.ToolSpec
 	schema  *lazySchema
 	offered bool
 }
@@ -37,29 +38,43 @@ func NewRegistry(tools ...*Tool) (*Registry, error) {
 }
 
 // Add adds tools, all or none of them: a name that is taken or malformed, a
-// schema that is no object and a missing Run function are errors. The tools
-// must not be changed any more.
+// schema that cannot be sent to a model (see model.NormaliseSchema) and a missing
+// Run function are errors. The tools must not be changed any more.
 func (r *Registry) Add(tools ...*Tool) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	entries := make([]*entry, len(tools))
 	fresh := make(map[string]bool, len(tools))
-	for _, t := range tools {
-		if err := t.check(); err != nil {
-			return fmt.Errorf("add tool: %w", err)
-		}
+	for i, t := range tools {
 		if r.byName[t.Name] != nil || fresh[t.Name] {
 			return fmt.Errorf("add tool %q: there is one of that name", t.Name)
 		}
-		fresh[t.Name] = true
-	}
-	for _, t := range tools {
-		e := &entry{tool: t, schema: t.schema, offered: !t.Hidden}
-		if e.schema == nil {
-			e.schema = newLazySchema(t.Schema)
+		e, err := newEntry(t)
+		if err != nil {
+			return fmt.Errorf("add tool: %w", err)
 		}
+		entries[i], fresh[t.Name] = e, true
+	}
+	for _, e := range entries {
 		r.insert(e)
 	}
 	return nil
+}
+
+func newEntry(t *Tool) (*entry, error) {
+	if err := t.check(); err != nil {
+		return nil, err
+	}
+	sent, err := model.NormaliseSchema(t.Schema)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+	}
+	e := &entry{tool: t, schema: t.schema, offered: !t.Hidden}
+	e.spec = model.ToolSpec{Name: t.Name, Description: t.Description, Schema: sent}
+	if e.schema == nil {
+		e.schema = newLazySchema(t.Schema)
+	}
+	return e, nil
 }
 
 func (r *Registry) insert(e *entry) {
@@ -136,7 +151,7 @@ func (r *Registry) Select(names, toolsets []string) (*Registry, error) {
 	s := &Registry{byName: make(map[string]*entry)}
 	for _, e := range r.entries {
 		if all && e.offered || slices.Contains(names, e.tool.Name) || slices.Contains(toolsets, e.tool.Toolset) {
-			s.insert(&entry{tool: e.tool, schema: e.schema, offered: true})
+			s.insert(&entry{tool: e.tool, spec: e.spec, schema: e.schema, offered: true})
 		}
 	}
 	return s, nil
@@ -182,8 +197,7 @@ func (r *Registry) Set() *model.ToolSet {
 		r.set = &model.ToolSet{}
 		for _, e := range r.entries {
 			if e.offered {
-				t := e.tool
-				r.set.Specs = append(r.set.Specs, model.ToolSpec{Name: t.Name, Description: t.Description, Schema: t.Schema})
+				r.set.Specs = append(r.set.Specs, e.spec)
 			}
 		}
 	}

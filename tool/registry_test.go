@@ -96,6 +96,24 @@ func TestSetIsTheSameUntilAToolIsAdded(t *testing.T) {
 	}
 }
 
+// Case 43.
+func TestSetHasSchemasThatProvidersAccept(t *testing.T) {
+	bare := echo("bare")
+	bare.Schema = []byte(`{}`)
+	r, err := NewRegistry(bare)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := string(r.Set().Specs[0].Schema); !strings.Contains(got, `"type":"object"`) || !strings.Contains(got, `"properties"`) {
+		t.Errorf("schema %s", got)
+	}
+	bare = echo("dangling")
+	bare.Schema = []byte(`{"type":"object","properties":{"a":{"$ref":"#/$defs/None"}}}`)
+	if err := r.Add(bare); err == nil || !strings.Contains(err.Error(), `"dangling"`) {
+		t.Errorf("a reference that leads nowhere: %v", err)
+	}
+}
+
 func TestSelect(t *testing.T) {
 	files, web, bench := echo("read"), echo("fetch"), echo("noop")
 	files.Toolset, web.Toolset, bench.Toolset, bench.Hidden = "files", "web", "bench", true
