@@ -29,7 +29,7 @@ var modelFlags = []settingFlag{
 	{name: "model", path: "model", usage: "model, as `PROVIDER/NAME` or NAME"},
 	{name: "provider", path: "provider", usage: "provider `NAME`"},
 	{name: "base-url", path: "base_url", usage: "endpoint `URL`, such as http://127.0.0.1:8000/v1"},
-	{name: "api-mode", path: "api_mode", usage: "protocol: chat_completions, codex_responses, anthropic_messages or gemini_generate_content"},
+	{name: "api-mode", path: "api_mode", usage: "protocol `MODE`: chat_completions, codex_responses, anthropic_messages or gemini_generate_content"},
 	{name: "context-window", path: "context_window", usage: "the model's context window in `TOKENS`"},
 	{name: "max-output-tokens", path: "max_output_tokens", usage: "limit on a reply in `TOKENS`"},
 }
@@ -39,8 +39,8 @@ var limitFlags = []settingFlag{
 	{name: "max-turns", path: "agent.max_turns", usage: "at most `N` rounds"},
 	{name: "max-errors", path: "agent.max_errors", usage: "at most `N` failed tool calls in a row; 0 for no limit"},
 	{name: "max-budget-input-tokens", path: "agent.max_budget_input_tokens", usage: "at most `N` input tokens in all; 0 for no limit"},
-	{name: "max-execution", path: "agent.max_execution", usage: "at most this long, as in 10m; 0s for no limit"},
-	{name: "snapshot", path: "agent.snapshot", usage: "when to save: every_tool_round, every_round or manual"},
+	{name: "max-execution", path: "agent.max_execution", usage: "at most for `DURATION`, as in 10m; 0s for no limit"},
+	{name: "snapshot", path: "agent.snapshot", usage: "save a snapshot `WHEN`: every_tool_round, every_round or manual"},
 }
 
 // toolFlags choose tools and what they may do.
@@ -48,8 +48,8 @@ var toolFlags = []settingFlag{
 	{name: "tools", path: "tools", usage: "only these tools, as in `A,B`"},
 	{name: "no-tools", path: "no_tools", usage: "no tools", isBool: true},
 	{name: "toolset", path: "toolset", usage: "only the tools of the set `NAME`"},
-	{name: "approve", path: "approve", usage: "dangerous commands: ask, deny or all"},
-	{name: "sandbox", path: "sandbox", usage: "confinement of the shell: off, workspace or read-only"},
+	{name: "approve", path: "approve", usage: "dangerous commands, `HOW`: ask, deny or all"},
+	{name: "sandbox", path: "sandbox", usage: "confinement of the shell, `HOW`: off, workspace or read-only"},
 }
 
 // settingFlags are the flags of one command that set keys.
@@ -64,14 +64,37 @@ func addSettings(c *cobra.Command, rows ...[]settingFlag) *settingFlags {
 	s := &settingFlags{flags: c.Flags()}
 	for _, group := range rows {
 		for _, row := range group {
-			s.flags.String(row.name, "", row.usage)
+			f := s.flags.VarPF(&flagText{isBool: row.isBool}, row.name, "", row.usage)
 			if row.isBool {
-				s.flags.Lookup(row.name).NoOptDefVal = "true"
+				f.NoOptDefVal = "true"
 			}
 			s.rows = append(s.rows, row)
 		}
 	}
 	return s
+}
+
+// flagText is a flag's text, which the configuration gives a type.
+type flagText struct {
+	text   string
+	isBool bool
+}
+
+// Set takes the text as it is.
+func (f *flagText) Set(text string) error {
+	f.text = text
+	return nil
+}
+
+// String returns the text.
+func (f *flagText) String() string { return f.text }
+
+// Type names the type for --help.
+func (f *flagText) Type() string {
+	if f.isBool {
+		return "bool"
+	}
+	return "string"
 }
 
 // given returns the flags that are on the command line.
@@ -89,6 +112,9 @@ func (s *settingFlags) given() []config.Setting {
 func (e *environment) load(dir string, flags []config.Setting) (*config.Loaded, error) {
 	home, err := e.home()
 	if err != nil {
+		return nil, err
+	}
+	if err := checkHome(home); err != nil {
 		return nil, err
 	}
 	l, err := config.Load(config.Options{Home: home, Dir: dir, Getenv: e.Getenv, Flags: flags})
