@@ -184,9 +184,6 @@ func (w *Workspace) lock(abs string) (unlock func()) {
 	}
 }
 
-// tempSuffix ends the names of files that are being written.
-const tempSuffix = ".rondo-tmp"
-
 // write replaces the content of the file at p, or makes it, with its parents:
 // readers see the old content or the new. An existing file keeps its mode. A
 // file with several names is overwritten in place, so that it stays one file.
@@ -194,6 +191,8 @@ func (p place) write(data []byte) error {
 	mode := fs.FileMode(0o666) // less the umask
 	info, err := p.root.Lstat(p.rel)
 	switch {
+	case err == nil && info.Mode().Perm()&0o200 == 0:
+		return fmt.Errorf("the file is read-only (mode %v): %w", info.Mode(), fs.ErrPermission)
 	case err == nil && hasOtherNames(info):
 		return p.root.WriteFile(p.rel, data, info.Mode().Perm())
 	case err == nil:
@@ -205,24 +204,34 @@ func (p place) write(data []byte) error {
 	default:
 		return err
 	}
-	temp := filepath.Join(filepath.Dir(p.rel), "."+filepath.Base(p.rel)+tempSuffix)
-	if err := p.root.WriteFile(temp, data, mode); err != nil {
-		return errors.Join(err, ignoreMissing(p.root.Remove(temp)))
+	f, name, err := p.temp(mode)
+	if err != nil {
+		return err
 	}
-	if info != nil {
-		if err := p.root.Chmod(temp, info.Mode().Perm()); err != nil {
-			return errors.Join(err, p.root.Remove(temp))
-		}
+	_, err = f.Write(data)
+	if info != nil && err == nil {
+		err = f.Chmod(mode) // the umask may have taken bits away
 	}
-	if err := p.root.Rename(temp, p.rel); err != nil {
-		return errors.Join(err, p.root.Remove(temp))
+	if err = errors.Join(err, f.Close()); err == nil {
+		err = p.root.Rename(name, p.rel)
+	}
+	if err != nil {
+		return errors.Join(err, p.root.Remove(name))
 	}
 	return nil
 }
 
-func ignoreMissing(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+// temp makes a new file beside p.
+func (p place) temp(mode fs.FileMode) (f *os.File, name string, err error) {
+	for n := range 1000 {
+		name = filepath.Join(filepath.Dir(p.rel), fmt.Sprintf(".rondo-%d%s", n, tempSuffix))
+		f, err = p.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, name, err
+		}
 	}
-	return err
+	return nil, "", err
 }
+
+// tempSuffix ends the names of files that are being written.
+const tempSuffix = ".tmp"

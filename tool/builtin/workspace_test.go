@@ -115,6 +115,15 @@ func TestWriteIsAtomicAndKeepsTheMode(t *testing.T) {
 	}
 }
 
+func TestWriteRespectsReadOnlyFiles(t *testing.T) {
+	b := newBench(t, map[string]string{"f": "a"})
+	if err := os.Chmod(filepath.Join(b.dir, "f"), 0o444); err != nil {
+		t.Fatal(err)
+	}
+	b.fails("edit_file", args{"path": "f", "old_string": "a", "new_string": "b"}, "read-only")
+	b.same("the file", b.get("f"), "a")
+}
+
 func TestWriteRefusesToDestroyWhatIsNotKnown(t *testing.T) {
 	b := newBench(t, map[string]string{"f": "by someone\n", "empty": "", "d/x": ""})
 	b.fails("write_file", args{"path": "f", "content": "x"}, "was not read in this session")
