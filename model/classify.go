@@ -46,6 +46,9 @@ func Classify(f Failure) *Error {
 		return transportError(f)
 	}
 	e := &Error{Op: f.Op, Provider: f.Provider, Model: f.Model, Status: f.Status, Err: f.cause(said)}
+	if len(said.codes) > 0 {
+		e.Code = said.codes[0]
+	}
 	text := strings.ToLower(said.text())
 	e.Class, _ = judge(&f, said, text)
 	inBody := said.wait(text, f.Now)

@@ -164,6 +164,22 @@ func TestClassifyLearnsWindowAndCap(t *testing.T) {
 	}
 }
 
+func TestTheProvidersCodeIsKept(t *testing.T) {
+	for body, want := range map[string]string{
+		`{"error":{"message":"x","type":"invalid_request_error","code":"previous_response_not_found"}}`:    "previous_response_not_found",
+		`{"error":{"message":"x","type":"overloaded_error","code":529}}`:                                   "overloaded_error",
+		`{"__type":"com.amazon.coral#ThrottlingException","message":"x"}`:                                  "ThrottlingException",
+		`{"error":{"message":"x","code":null,"status":"RESOURCE_EXHAUSTED"}}`:                              "RESOURCE_EXHAUSTED",
+		`{"type":"error","error":{"type":"rate_limit_error","message":"x"},"request_id":"req_1"}`:          "rate_limit_error",
+		`{"error":{"message":"Provider returned error","code":429,"metadata":{"raw":"{\"code\":\"a\"}"}}}`: "a",
+		`plain words`: "",
+	} {
+		if e := Classify(Failure{Status: 400, Body: []byte(body)}); e.Code != want {
+			t.Errorf("%s: code %q, want %q", body, e.Code, want)
+		}
+	}
+}
+
 func TestActionNamesWhatToDo(t *testing.T) {
 	for _, test := range []struct {
 		e    Error

@@ -57,6 +57,9 @@ type Error struct {
 	Model    string
 	// Status is the HTTP status, 0 where there was none.
 	Status int
+	// Code is the provider's own name of the failure, such as
+	// context_length_exceeded; empty where it gave none.
+	Code string
 	// RetryAfter is how long the provider asks to wait; negative when it does
 	// not say.
 	RetryAfter time.Duration

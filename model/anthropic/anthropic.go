@@ -154,6 +154,6 @@ func refusesThinking(err error) bool {
 	if !ok || e.Status != http.StatusBadRequest || e.Class == model.ContextOverflow || e.Err == nil {
 		return false
 	}
-	words := strings.ToLower(e.Err.Error())
+	words := strings.ToLower(e.Code + " " + e.Err.Error())
 	return strings.Contains(words, "signature") || strings.Contains(words, "thinking")
 }

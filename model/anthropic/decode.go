@@ -26,6 +26,7 @@ func newDecoder(p *model.Profile, names map[string]string) *decoder {
 // decoder puts a reply together from events. The blocks stand in the order of
 // their beginning; their indexes count anew after each message_start.
 type decoder struct {
+	wire.Clock
 	profile *model.Profile
 	names   map[string]string
 	origin  message.Origin

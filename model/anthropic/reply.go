@@ -104,7 +104,7 @@ func (d *decoder) reason() model.Finish {
 func (d *decoder) refused(body []byte) error {
 	e := model.Classify(model.Failure{
 		Op: opStream, Provider: d.profile.Provider, Model: d.profile.Model,
-		Status: 200, Body: append([]byte(nil), body...),
+		Status: 200, Body: append([]byte(nil), body...), Now: d.Now(),
 	})
 	e.Partial = d.partial()
 	return e

@@ -45,7 +45,7 @@ func learn(err error) adaptation {
 	if !ok || e.Class != model.InvalidRequest || e.Status < 400 || e.Status > 499 || e.Err == nil {
 		return 0
 	}
-	text := strings.ToLower(e.Err.Error())
+	text := strings.ToLower(e.Code + " " + e.Err.Error())
 	if !containsAny(text, refusals) {
 		return 0
 	}

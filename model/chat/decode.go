@@ -16,6 +16,7 @@ import (
 // decoder reads one reply. The cost of a piece does not depend on what came
 // before it.
 type decoder struct {
+	wire.Clock
 	profile *model.Profile
 	origin  message.Origin
 	split   *model.ThinkSplitter // nil where tags are text

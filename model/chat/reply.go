@@ -120,7 +120,7 @@ func (d *decoder) fail(class model.Class, err error) *model.Error {
 // failed is the error of an error object, or of what is no reply at all.
 func (d *decoder) failed(body []byte) *model.Error {
 	e := model.Classify(model.Failure{
-		Provider: d.profile.Provider, Model: d.profile.Model, Status: http.StatusOK, Body: body,
+		Provider: d.profile.Provider, Model: d.profile.Model, Status: http.StatusOK, Body: body, Now: d.Now(),
 	})
 	e.Partial = d.partial()
 	return e

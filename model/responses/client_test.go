@@ -179,6 +179,7 @@ func TestStoredConversationIsReplayedWhole(t *testing.T) {
 		change  func(req *model.Request)
 	}{
 		{"when the service lost it", []answer{says("resp_1", "1"), lost, says("resp_2", "2")}, func(*model.Request) {}},
+		{"when the service says so by a code alone", []answer{says("resp_1", "1"), refuses("previous_response_not_found", "Hier ist nichts."), says("resp_2", "2")}, func(*model.Request) {}},
 		{"when the history changed", []answer{says("resp_1", "1"), says("resp_2", "2")}, func(req *model.Request) {
 			msgs := append([]*message.Message{message.NewUser("summary")}, req.History.Messages()[1:]...)
 			req.History, _ = message.Normalise(msgs)

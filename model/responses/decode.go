@@ -21,6 +21,7 @@ func NewDecoder(p *model.Profile) wire.Decoder { return &decoder{p: p} }
 // decoder collects the items of one reply. The items of a stream are known by
 // their place in the output: some servers change the ids on the way.
 type decoder struct {
+	wire.Clock
 	p     *model.Profile
 	event event // the one at hand
 	items []*entry

@@ -103,7 +103,7 @@ func (d *decoder) classify(object jsontext.Value) error {
 	}
 	e := model.Classify(model.Failure{
 		Op: opDecode, Provider: d.p.Provider, Model: d.p.Model,
-		Status: innerStatus(object), Body: slices.Clone(object),
+		Status: innerStatus(object), Body: slices.Clone(object), Now: d.Now(),
 	})
 	e.Partial = d.partial()
 	return e

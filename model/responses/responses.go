@@ -191,7 +191,7 @@ func match(rs []remedy, err error) int {
 	if !ok || e.Status == 0 || e.Err == nil {
 		return -1
 	}
-	said := strings.ToLower(e.Err.Error())
+	said := strings.ToLower(e.Code + " " + e.Err.Error())
 	for i, r := range rs {
 		for _, line := range r.words {
 			if containsAll(said, line) {

@@ -65,6 +65,9 @@ func (c *call) read(r Response, d Decoder) bool {
 		c.fail(c.statusError(r))
 		return false
 	}
+	if t, ok := d.(Timed); ok {
+		t.SetClock(c.now)
+	}
 	err := c.decode(r, d)
 	if c.gone {
 		return false

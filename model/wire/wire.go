@@ -5,6 +5,8 @@
 package wire
 
 import (
+	"time"
+
 	"github.com/rondo-engine/rondo/model"
 )
 
@@ -24,6 +26,28 @@ type Decoder interface {
 	// *model.Error when it is not whole (StreamTruncated), with what had
 	// arrived in Partial.
 	End() (*model.Reply, error)
+}
+
+// Timed is implemented by decoders that read points in time out of a reply,
+// such as when a limit that was met is reset. They are told the clock before
+// they are fed.
+type Timed interface {
+	// SetClock says where the time is to be had.
+	SetClock(now func() time.Time)
+}
+
+// Clock makes a decoder Timed that embeds it.
+type Clock struct{ now func() time.Time }
+
+// SetClock says where the time is to be had.
+func (c *Clock) SetClock(now func() time.Time) { c.now = now }
+
+// Now returns the time, or the zero time where no clock was set.
+func (c *Clock) Now() time.Time {
+	if c.now == nil {
+		return time.Time{}
+	}
+	return c.now()
 }
 
 // Finisher is implemented by decoders that can tell before Event reports done
