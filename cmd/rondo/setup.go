@@ -13,9 +13,6 @@ import (
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/model"
-	"github.com/rondo-engine/rondo/model/provider"
-	"github.com/rondo-engine/rondo/model/resilient"
-	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/store/sqlite"
 	"github.com/rondo-engine/rondo/tool"
@@ -26,6 +23,7 @@ import (
 type setup struct {
 	env       *environment
 	settings  *config.Loaded
+	models    *models
 	model     model.Model
 	workspace *builtin.Workspace
 	tools     []*tool.Tool
@@ -47,13 +45,13 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 		s, err := env.sessionStore(ctx)
 		sessions <- opened{s, err}
 	}()
-	set := &setup{env: env, settings: settings}
-	err := set.openModel(ctx)
-	if err == nil {
+	set := &setup{env: env, settings: settings, models: newModels(env, settings)}
+	var err error
+	if set.model, err = set.models.main(ctx); err == nil {
 		err = set.openTools(dir)
 	}
 	o := <-sessions
-	set.store = o.store
+	set.store, set.notes = o.store, set.models.notes
 	if err == nil && o.err != nil {
 		err = usage(o.err)
 	}
@@ -74,55 +72,6 @@ func (s *setup) close() {
 	if s.workspace != nil {
 		s.workspace.Close()
 	}
-}
-
-// openModel opens the model that the settings ask for and those that it falls
-// back to.
-func (s *setup) openModel(ctx context.Context) error {
-	breakers := resilient.NewBreakers(resilient.BreakerOptions{})
-	main, err := s.env.resolve(ctx, s.settings)
-	if err != nil {
-		return err
-	}
-	first, err := open(main, breakers, len(s.settings.Fallback) > 0)
-	if err != nil {
-		return err
-	}
-	models := []model.Model{first}
-	for i, t := range s.settings.Fallback {
-		ts, err := s.env.targetSettings(s.settings, t)
-		if err != nil {
-			return usage(err)
-		}
-		r, err := provider.Resolve(ctx, ts)
-		if err != nil {
-			s.notes = append(s.notes, fmt.Sprintf("fallback_providers[%d] is left out: %v", i, err))
-			continue
-		}
-		m, err := open(r, breakers, true)
-		if err != nil {
-			return err
-		}
-		models = append(models, m)
-	}
-	s.model = first
-	if len(models) > 1 {
-		s.model = resilient.NewFallback(resilient.FallbackOptions{}, models...)
-	}
-	return nil
-}
-
-// open makes the client of a model and puts keys, breaker and retries around it.
-func open(r *provider.Resolved, breakers *resilient.Breakers, spare bool) (model.Model, error) {
-	m, err := provider.Open(r.Profile, wire.Options{Keys: r.Keys})
-	if err != nil {
-		return nil, usage(err)
-	}
-	var o resilient.RetryOptions
-	if spare {
-		o.MaxWait = spareWait
-	}
-	return resilient.NewRetry(breakers.Wrap(m), o), nil
 }
 
 // openTools makes the tools that the settings ask for.
@@ -159,7 +108,7 @@ func (e *environment) chosenTools(settings *config.Loaded, o builtin.Options) ([
 	}
 	chosen, err := all.Select(settings.Tools, sets)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: rondo tools lists what there is", err)
 	}
 	return chosen.Tools(), nil
 }
@@ -200,6 +149,7 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	opts := rondo.Options{
 		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
+		Secrets: s.models.secrets,
 	}
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}
@@ -211,6 +161,7 @@ func (s *setup) limits() loop.Limits {
 	a := s.settings.Agent
 	return loop.Limits{
 		MaxRounds: a.MaxTurns, MaxErrors: a.MaxErrors, MaxInputTokens: a.MaxBudgetInputTokens, MaxExecution: a.MaxExecution,
+		RepeatTold: a.RepeatTold, RepeatStop: a.RepeatStop, WarnAt: a.BudgetWarningAt,
 	}
 }
 

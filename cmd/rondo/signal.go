@@ -7,14 +7,10 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
-	"time"
 )
 
 // statusStopped is the exit status of a run that a signal stopped.
 const statusStopped = 130
-
-// spareWait is the longest wait for a model that has others to fall back to.
-const spareWait = 20 * time.Second
 
 var errSignal = errors.New("stopped by a signal")
 

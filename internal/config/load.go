@@ -55,7 +55,12 @@ type Loaded struct {
 	// Trusted tells that the project's folder is.
 	Trusted bool
 	sources map[string]source
+	options Options
 }
+
+// Reload loads the configuration anew from where it was loaded from: a file may
+// have changed.
+func (l *Loaded) Reload() (*Loaded, error) { return Load(l.options) }
 
 // Layer says how strong a setting is: a greater one wins.
 type Layer int
@@ -78,7 +83,7 @@ type source struct {
 // Load reads all layers. Its errors are for the user: those about files are
 // Problems.
 func Load(o Options) (*Loaded, error) {
-	l := &Loaded{Config: Default(), HomeFile: filepath.Join(o.Home, "config.yaml"), sources: map[string]source{}}
+	l := &Loaded{Config: Default(), HomeFile: filepath.Join(o.Home, "config.yaml"), sources: map[string]source{}, options: o}
 	if err := l.layFile(l.HomeFile, HomeLayer, false); err != nil {
 		return nil, err
 	}
