@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -45,6 +47,23 @@ func (e *environment) home() (string, error) {
 		return "", usagef("neither RONDO_HOME nor HOME is set: set RONDO_HOME to a directory that rondo may keep its state in")
 	}
 	return filepath.Join(user, ".rondo"), nil
+}
+
+// checkHome refuses a home that cannot be one; it need not be there yet.
+func checkHome(home string) error {
+	info, err := os.Stat(home)
+	switch {
+	case err == nil && !info.IsDir():
+		return badHome(fmt.Errorf("%s is not a directory", home))
+	case err == nil, errors.Is(err, fs.ErrNotExist):
+		return nil
+	}
+	return badHome(err)
+}
+
+// badHome says what to do about a home that cannot be used because of err.
+func badHome(err error) error {
+	return usagef("the directory that rondo keeps its state in cannot be used: %w: set RONDO_HOME to one that can be written", err)
 }
 
 // The exit statuses that do not depend on how a run ended.

@@ -22,10 +22,11 @@ type output struct {
 	env      *environment
 	events   *eventLines
 	progress *progress
+	quiet    bool
 }
 
 func newOutput(env *environment, o *runOptions) *output {
-	out := &output{env: env}
+	out := &output{env: env, quiet: o.quiet}
 	if o.json {
 		out.events = &eventLines{w: bufio.NewWriter(env.Stdout)}
 	}
@@ -54,11 +55,16 @@ func (o *output) listener() rondo.Listener {
 // finish writes how the run ended and returns the error that tells the
 // program's exit status.
 func (o *output) finish(res rondo.Result, err error) error {
-	if o.events != nil {
+	switch {
+	case o.events != nil:
 		if werr := o.events.close(&res, err); werr != nil {
 			return fmt.Errorf("write the events: %w", werr)
 		}
-	} else if res.FinalResponse != "" && res.Reason != loop.UserCancel {
+	case res.Reason == loop.UserCancel:
+		if !o.quiet {
+			fmt.Fprintf(o.env.Stderr, "rondo: stopped; rondo run --resume %s goes on\n", res.SessionID)
+		}
+	case res.FinalResponse != "":
 		if _, werr := io.WriteString(o.env.Stdout, strings.TrimRight(res.FinalResponse, "\n")+"\n"); werr != nil {
 			return fmt.Errorf("write the response: %w", werr)
 		}

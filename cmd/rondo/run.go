@@ -47,7 +47,7 @@ error.`,
 	f := c.Flags()
 	f.StringVar(&o.resume, "resume", "", "go on with the session `ID`, \"last\" or its title")
 	f.StringVar(&o.cwd, "cwd", "", "work in `DIR` instead of the current directory")
-	f.StringVar(&o.system, "system", "", "system prompt, as `TEXT` or @FILE, in place of rondo's own")
+	f.StringVar(&o.system, "system", "", "system prompt, `TEXT` or @FILE, in place of rondo's own")
 	f.BoolVar(&o.json, "json", false, "print each event as a line of JSON")
 	f.BoolVar(&o.quiet, "quiet", false, "nothing on stderr but errors")
 	f.BoolVar(&o.verbose, "verbose", false, "progress on stderr even if it is no terminal, with thinking and usage")
@@ -61,41 +61,46 @@ error.`,
 
 // runTask is the whole of rondo run: settings, agent, run, exit status.
 func runTask(ctx context.Context, env *environment, o *runOptions, args []string) error {
+	ctx, stop := stopOnSignal(ctx, env)
+	defer stop()
+	out := newOutput(env, o)
+	res, err := carryOut(ctx, env, o, args, out)
+	return out.finish(res, err)
+}
+
+// carryOut makes the agent that the settings ask for and runs the task.
+func carryOut(ctx context.Context, env *environment, o *runOptions, args []string, out *output) (rondo.Result, error) {
 	dir, err := workspaceDir(env, o.cwd)
 	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
 	settings, err := env.load(dir, o.settings.given())
 	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
 	text, err := promptText(env, args, o)
 	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
-	ctx, stop := stopOnSignal(ctx, env)
-	defer stop()
+	system, err := systemText(env, o.system)
+	if err != nil {
+		return rondo.Result{}, err
+	}
 	set, err := newSetup(ctx, env, settings, dir)
 	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
 	defer set.close()
 	id, err := set.find(ctx, o.resume)
 	if err != nil {
-		return err
-	}
-	system, err := systemText(env, o.system)
-	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
 	env.note(set.notes)
-	out := newOutput(env, o)
 	agent, err := set.agent(agentOptions{system: system, readOnly: o.plan, listener: out.listener()})
 	if err != nil {
-		return err
+		return rondo.Result{}, err
 	}
-	res, err := agent.Run(ctx, rondo.Request{Text: text, SessionID: id})
-	return out.finish(res, err)
+	return agent.Run(ctx, rondo.Request{Text: text, SessionID: id})
 }
 
 func workspaceDir(env *environment, cwd string) (string, error) {

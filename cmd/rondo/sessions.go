@@ -43,7 +43,7 @@ func (e *environment) sessionStore(ctx context.Context) (*sqlite.Store, error) {
 		return nil, err
 	}
 	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, usagef("RONDO_HOME cannot be made: %w", err)
+		return nil, badHome(err)
 	}
 	return sqlite.Open(ctx, filepath.Join(home, "sessions.db"), sqlite.Options{})
 }
