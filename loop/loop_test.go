@@ -120,6 +120,11 @@ func TestEachEndReason(t *testing.T) {
 			want: loop.FatalError,
 		},
 		{
+			name: "fatal error: nothing answers",
+			host: fakeHost{replies: []any{&model.Error{Op: "call", Class: model.Timeout, Err: model.ErrUnreachable}}},
+			want: loop.FatalError,
+		},
+		{
 			name: "the store fails",
 			host: fakeHost{replies: []any{asks(1, "read")}, saveErr: errors.New("disk full")},
 			want: loop.FatalError, log: "call, save assistant",

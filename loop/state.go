@@ -109,7 +109,7 @@ func failed(ctx context.Context, h Host, s *State, err error) Outcome {
 		o.Reason = ContextOverflow
 	case class == model.ContentFilter:
 		o.Reason, o.Final = NoToolCalls, err.Error()
-	case class.Retryable():
+	case class.Retryable() && !errors.Is(err, model.ErrUnreachable):
 		o.Reason = CircuitBreaker
 	}
 	if s.Pending != nil && o.Final == "" {

@@ -48,6 +48,10 @@ func (c Class) Retryable() bool {
 	return false
 }
 
+// ErrUnreachable is in the chain of the *Error of a call that was given up
+// because no connection could be made to an endpoint that has never answered.
+var ErrUnreachable = errors.New("nothing answers at the endpoint")
+
 // Error is a failed call of a model.
 type Error struct {
 	// Op is what was being done, such as "stream reply".

@@ -164,6 +164,9 @@ func advice(e *rondo.RunError) string {
 	case model.ContextOverflow:
 		todo = "begin a new session, or choose a model with a larger window"
 	}
+	if errors.Is(e.Err, model.ErrUnreachable) {
+		todo = "start the server, or check the network and --base-url; rondo run --resume last goes on"
+	}
 	text := fmt.Sprintf("the run ended with %s: %s", e.Reason, e.Detail)
 	if todo != "" {
 		text += "\n  " + todo

@@ -15,6 +15,10 @@
 // model.DeltaRetry and model.DeltaSwitch say what comes next. All of it travels
 // in the one stream, so that its order is certain. Nothing is asked again once
 // a model.DeltaDone was passed on, and nothing after the context has ended.
+//
+// An endpoint to which no connection can be made and that has never answered is
+// given up after three attempts, within seconds, with model.ErrUnreachable; one
+// that has answered before is waited for like any other in trouble.
 package resilient
 
 import (

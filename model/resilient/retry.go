@@ -55,8 +55,9 @@ type RetryOptions struct {
 
 // Retry is a model that is asked again after failures that may pass.
 type Retry struct {
-	m model.Model
-	o RetryOptions
+	m   model.Model
+	o   RetryOptions
+	acq acquaintance
 }
 
 // NewRetry returns a Retry around m.
@@ -81,11 +82,15 @@ func (r *Retry) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.
 		for t := (tries{}); ; {
 			o := attempt(ctx, r.m, req, yield)
 			e := o.failure(ctx)
+			r.acq.note(o, e)
 			if e == nil || o.seen && r.o.NoReset {
 				o.end(ctx, yield)
 				return
 			}
 			wait, again := r.plan(&t, e)
+			if err := r.acq.giveUp(t.failed, e); err != nil {
+				o.err, again = err, false
+			}
 			if !again {
 				o.end(ctx, yield)
 				return
