@@ -2,13 +2,14 @@
 // parts are decorators, each a model.Model around another:
 //
 //	Keys      takes the next key of a pool when one is spent, renews one that is refused
+//	Limits    asks again for a shorter reply, and remembers what limits providers name
 //	Breakers  stop asking a provider that failed too often in a row
 //	Retry     asks again, after a wait that fits the class of the failure
 //	Fallback  asks another model when one is spent
 //
 // They are meant to be put around a client in this order, Keys innermost:
 //
-//	Fallback(Retry(Breaker(Keys(client))), Retry(Breaker(client)), …)
+//	Fallback(Retry(Breaker(Limits(Keys(client)))), Retry(Breaker(client)), …)
 //
 // Deltas pass through as they come. When an attempt fails after some were
 // passed on, a model.DeltaReset takes them back before anything else follows;
