@@ -11,7 +11,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/kaptinlin/jsonrepair"
 )
 
 // ErrCut says that the arguments of a call are not whole because the reply was
@@ -113,13 +112,12 @@ func repair(text string) (string, bool) {
 	if !whole {
 		return "", false
 	}
-	fixed, err := jsonrepair.Repair(first)
-	if err != nil || syntaxError(fixed) != nil {
+	fixed, ok := fix(first)
+	if !ok {
 		return "", false
 	}
-	fixed = strings.TrimSpace(fixed)
 	if strings.Trim(rest, "]} \t\r\n") == "" {
-		return fixed, fixed != ""
+		return fixed, true
 	}
 	second, ok := repair(strings.TrimSpace(rest))
 	if !ok {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 )
 
 // Scenario 45.
@@ -78,6 +79,24 @@ func TestParseArgumentsRepairsNothingOfACutReply(t *testing.T) {
 	}
 	if got, err := ParseArguments(`{"a":1}`, true); err != nil || string(got) != `{"a":1}` {
 		t.Errorf("whole arguments of a cut reply: got %s, %v", got, err)
+	}
+}
+
+func TestParseArgumentsRepairsLongInputQuickly(t *testing.T) {
+	for name, tc := range map[string]struct{ raw, want string }{
+		"trailing comma":  {`{"a":[` + strings.Repeat(`{"x":1},`, 50_000) + `]}`, `{"a":[` + strings.Repeat(`{"x":1},`, 49_999) + `{"x":1}]}`},
+		"control":         {"{\"a\":\"" + strings.Repeat("line\n", 50_000) + "\"}", `{"a":"` + strings.Repeat(`line\n`, 50_000) + `"}`},
+		"quotes":          {`{'a':'it\'s "` + strings.Repeat("x", 100_000) + `"'}`, `{"a":"it's \"` + strings.Repeat("x", 100_000) + `\""}`},
+		"missing bracket": {`{"a":[` + strings.Repeat(`"x",`, 50_000) + `"x"`, `{"a":[` + strings.Repeat(`"x",`, 50_000) + `"x"]}`},
+	} {
+		start := time.Now()
+		got, err := ParseArguments(tc.raw, false)
+		if err != nil || string(got) != tc.want {
+			t.Errorf("%s: %.60s…, %v", name, got, err)
+		}
+		if took := time.Since(start); took > 2*time.Second {
+			t.Errorf("%s: %d bytes took %v", name, len(tc.raw), took)
+		}
 	}
 }
 
