@@ -39,8 +39,8 @@ func (s *Session) fits(system string, said *message.Message) error {
 	if room <= 0 {
 		return nil
 	}
-	weight := window.Text(system) + s.agent.toolWeight + window.Message(said)
-	tokens := window.Tokens(weight, window.DefaultCharsPerToken)
+	weight := window.Message(said).Add(s.agent.toolWeight).Add(window.Weight{Chars: window.Text(system)})
+	tokens := weight.Tokens(window.DefaultCharsPerToken)
 	if limit := int(promptShare * float64(room)); tokens > limit {
 		return &PromptTooLargeError{Tokens: tokens, Limit: limit, Model: p.Provider + "/" + p.Model}
 	}

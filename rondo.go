@@ -91,7 +91,7 @@ type Agent struct {
 	registry *tool.Registry
 	tools    *model.ToolSet
 	// toolWeight is what the tools take of a context window; see package window.
-	toolWeight int
+	toolWeight window.Weight
 	live       liveSessions
 }
 

@@ -1,10 +1,19 @@
-// Package window says how full a model's context window is.
+// Package window keeps a conversation within a model's context window: it says
+// how full the window is, and makes room in it.
 //
 // No provider tells beforehand how many tokens a text is, and a tokenizer for
 // each model would be large and soon wrong. What is sent is weighed in
 // characters instead, and a weight becomes tokens by division. A character of
 // Chinese, Japanese or Korean counts twice, so that one divisor does for all
-// languages; DefaultCharsPerToken is one that overestimates rather than not.
+// languages; DefaultCharsPerToken is one that overestimates rather than not, and
+// Ratio learns a better one from what the provider counts. A Gauge puts both
+// together: what the provider counted last is certain, and only what came after it
+// is estimated.
+//
+// An Engine makes room. Compressor is the one that is used unless another is
+// chosen: old results of tools shrink to a line each, and what is still too much
+// is summarised. Keeper holds any engine to its promises: a pass is a
+// transaction, judged by what it brought.
 package window
 
 import (
@@ -18,19 +27,31 @@ import (
 // nothing better is known.
 const DefaultCharsPerToken = 3.0
 
-// What is sent beside text, in weighted characters.
+// What is sent beside text.
 const (
-	// mediaWeight is an image of the size that providers shrink to, about
-	// 1600 tokens.
-	mediaWeight = 4800
-	// frameWeight is what stands around a message, a part or a tool.
+	// mediaTokens is what an image takes of the size that providers shrink to.
+	mediaTokens = 1600
+	// frameWeight is what stands around a message, a part or a tool, in
+	// weighted characters.
 	frameWeight = 12
 )
 
-// Tokens returns how many tokens a weight is, at so many weighted characters
-// per token.
-func Tokens(weight int, charsPerToken float64) int {
-	return int(float64(weight)/charsPerToken + 0.5)
+// Weight is how much something takes of a context window, before it is known
+// how a model counts.
+type Weight struct {
+	// Chars are weighted characters, Media images and files.
+	Chars, Media int
+}
+
+// Add returns the sum of w and v.
+func (w Weight) Add(v Weight) Weight { return Weight{w.Chars + v.Chars, w.Media + v.Media} }
+
+// Sub returns w without v.
+func (w Weight) Sub(v Weight) Weight { return Weight{w.Chars - v.Chars, w.Media - v.Media} }
+
+// Tokens returns how many tokens w is, at so many weighted characters per token.
+func (w Weight) Tokens(charsPerToken float64) int {
+	return int(float64(w.Chars)/charsPerToken+0.5) + w.Media*mediaTokens
 }
 
 // Text returns the weight of s in characters, wide ones counted twice.
@@ -67,35 +88,35 @@ func isWide(r rune) bool {
 }
 
 // Message returns the weight of m with everything that hangs on it.
-func Message(m *message.Message) int {
-	weight := frameWeight
+func Message(m *message.Message) Weight {
+	w := Weight{Chars: frameWeight}
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		weight += Text(p.Text)
+		w.Chars += Text(p.Text)
 		switch {
 		case p.Call != nil:
-			weight += frameWeight + Text(p.Call.Name) + Text(p.Call.Arguments)
+			w.Chars += frameWeight + Text(p.Call.Name) + Text(p.Call.Arguments)
 		case p.Media != nil:
-			weight += mediaWeight
+			w.Media++
 		}
 		if p.State != nil {
-			weight += len(p.State.Data)
+			w.Chars += len(p.State.Data)
 		}
 	}
-	return weight
+	return w
 }
 
 // Tools returns the weight of the tools on offer; nil has none.
-func Tools(set *model.ToolSet) int {
+func Tools(set *model.ToolSet) Weight {
+	var w Weight
 	if set == nil {
-		return 0
+		return w
 	}
-	weight := 0
 	for i := range set.Specs {
 		s := &set.Specs[i]
-		weight += frameWeight + Text(s.Name) + Text(s.Description) + len(s.Schema)
+		w.Chars += frameWeight + Text(s.Name) + Text(s.Description) + len(s.Schema)
 	}
-	return weight
+	return w
 }
 
 // Sizes keeps the weights of a conversation's messages, which never change, so
@@ -103,23 +124,23 @@ func Tools(set *model.ToolSet) int {
 type Sizes struct {
 	msgs []*message.Message
 	// sums[i] is the weight of msgs up to and with number i.
-	sums []int
+	sums []Weight
 }
 
 // Sum returns the weight of msgs. Those that stood at the same place in the
 // last call are not weighed again.
-func (s *Sizes) Sum(msgs []*message.Message) int {
+func (s *Sizes) Sum(msgs []*message.Message) Weight {
 	n := 0
 	for n < len(msgs) && n < len(s.msgs) && msgs[n] == s.msgs[n] {
 		n++
 	}
 	s.msgs, s.sums = s.msgs[:n], s.sums[:n]
-	sum := 0
+	var sum Weight
 	if n > 0 {
 		sum = s.sums[n-1]
 	}
 	for _, m := range msgs[n:] {
-		sum += Message(m)
+		sum = sum.Add(Message(m))
 		s.msgs, s.sums = append(s.msgs, m), append(s.sums, sum)
 	}
 	return sum

@@ -20,7 +20,7 @@ func TestTextCountsWideCharactersTwice(t *testing.T) {
 }
 
 func TestTokensOfThreeCharactersEach(t *testing.T) {
-	if got := window.Tokens(window.Text(strings.Repeat("word ", 600)), window.DefaultCharsPerToken); got != 1000 {
+	if got := (window.Weight{Chars: window.Text(strings.Repeat("word ", 600))}).Tokens(window.DefaultCharsPerToken); got != 1000 {
 		t.Errorf("3000 characters are %d tokens, want 1000", got)
 	}
 }
@@ -29,18 +29,18 @@ func TestMessageWeighsAllThatIsSent(t *testing.T) {
 	plain := window.Message(message.NewUser("hello"))
 	for name, more := range map[string]struct {
 		part message.Part
-		want int
+		want window.Weight
 	}{
-		"text":      {message.Text("four"), 4},
-		"reasoning": {message.Reasoning("four"), 4},
-		"call":      {message.Call("id", "read", `{"a":1}`), 12 + 4 + 7},
-		"image":     {message.Part{Kind: message.KindImage, Media: &message.Media{MIME: "image/png", Data: strings.Repeat("A", 1<<20)}}, 4800},
-		"state":     {message.Part{Kind: message.KindOpaque, State: &message.State{Data: `{"x":"yyyy"}`}}, 12},
+		"text":      {message.Text("four"), window.Weight{Chars: 4}},
+		"reasoning": {message.Reasoning("four"), window.Weight{Chars: 4}},
+		"call":      {message.Call("id", "read", `{"a":1}`), window.Weight{Chars: 12 + 4 + 7}},
+		"image":     {message.Part{Kind: message.KindImage, Media: &message.Media{MIME: "image/png", Data: strings.Repeat("A", 1<<20)}}, window.Weight{Media: 1}},
+		"state":     {message.Part{Kind: message.KindOpaque, State: &message.State{Data: `{"x":"yyyy"}`}}, window.Weight{Chars: 12}},
 	} {
 		m := message.NewUser("hello")
 		m.Parts = append(m.Parts, more.part)
-		if got := window.Message(m) - plain; got != more.want {
-			t.Errorf("%s adds %d, want %d", name, got, more.want)
+		if got := window.Message(m).Sub(plain); got != more.want {
+			t.Errorf("%s adds %+v, want %+v", name, got, more.want)
 		}
 	}
 }
@@ -49,12 +49,12 @@ func TestSizesWeighOnlyWhatIsNew(t *testing.T) {
 	a, b, c := message.NewUser("aaa"), message.NewAssistant(message.Text("bb")), message.NewUser("c")
 	var s window.Sizes
 	for _, msgs := range [][]*message.Message{{a}, {a, b}, {a, b, c}, {a, c}, {b, c}, {}, {a, b}} {
-		want := 0
+		var want window.Weight
 		for _, m := range msgs {
-			want += window.Message(m)
+			want = want.Add(window.Message(m))
 		}
 		if got := s.Sum(msgs); got != want {
-			t.Errorf("%d messages weigh %d, want %d", len(msgs), got, want)
+			t.Errorf("%d messages weigh %+v, want %+v", len(msgs), got, want)
 		}
 	}
 	msgs := []*message.Message{a, b, c}
