@@ -83,18 +83,29 @@ type wantCall struct {
 
 type wantMessage struct{ Role, Content string }
 
+// sharedDir is the data shared with others: the directory beside the repository,
+// or RONDO_SHARED.
+func sharedDir(t *testing.T) string {
+	t.Helper()
+	if dir := os.Getenv("RONDO_SHARED"); dir != "" {
+		return dir
+	}
+	for at, _ := filepath.Abs("."); at != filepath.Dir(at); at = filepath.Dir(at) {
+		if _, err := os.Stat(filepath.Join(at, "shared", "cases")); err == nil {
+			return filepath.Join(at, "shared")
+		}
+	}
+	t.Skip("no shared data beside the repository or at RONDO_SHARED")
+	return ""
+}
+
 // sharedCases returns the cases of the given kinds, which lie beside the
 // repository or where RONDO_SHARED says.
 func sharedCases(t *testing.T, kinds ...string) []sharedCase {
 	t.Helper()
-	dir := os.Getenv("RONDO_SHARED")
-	for at, _ := filepath.Abs("."); dir == "" && at != filepath.Dir(at); at = filepath.Dir(at) {
-		if _, err := os.Stat(filepath.Join(at, "shared", "cases")); err == nil {
-			dir = filepath.Join(at, "shared")
-		}
-	}
+	dir := sharedDir(t)
 	files, err := filepath.Glob(filepath.Join(dir, "cases", "dev", "*.json"))
-	if err != nil || dir == "" || len(files) == 0 {
+	if err != nil || len(files) == 0 {
 		t.Skip("no shared cases beside the repository or at RONDO_SHARED")
 	}
 	var all []sharedCase

@@ -32,9 +32,12 @@ func TestScripts(t *testing.T) {
 			for _, name := range []string{"OLLAMA_HOST", "LMSTUDIO_BASE_URL", "LLAMACPP_BASE_URL", "VLLM_BASE_URL"} {
 				e.Setenv(name, "http://127.0.0.1:1")
 			}
+			e.Values[serverKey{}] = &scriptServer{}
 			return os.MkdirAll(filepath.Join(e.WorkDir, "user"), 0o755)
 		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){"session": makeSession},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"session": makeSession, "server": startServer, "sent": checkSent,
+		},
 	})
 }
 
