@@ -82,8 +82,8 @@ type Result struct {
 // background may still write: until there was none for drainIdle, at most
 // drainMax.
 const (
-	drainIdle = 50 * time.Millisecond
-	drainMax  = 250 * time.Millisecond
+	drainIdle = 100 * time.Millisecond
+	drainMax  = 300 * time.Millisecond
 )
 
 // exitTime is what a process that has closed its output gets to be gone before it
