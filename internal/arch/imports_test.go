@@ -20,8 +20,8 @@ var layers = [][]string{
 	{"model", "internal/config"},
 	{"tool"},
 	{"model/wire"},
-	{"model/chat", "model/responses", "model/anthropic", "model/resilient", "model/modeltest", "store", "window"},
-	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/storetest"},
+	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window"},
+	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
 	{"loop"},
 	{"."},
 	{"cmd/rondo"},
@@ -42,7 +42,7 @@ var only = map[string][]string{
 	"flag":                            {"internal/cmd"},
 	"os/exec":                         {"internal/proc", "internal/cmd", "tool/builtin", "cmd/rondo"},
 	"net/http": {
-		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/modeltest", "model/provider", "cmd/rondo",
+		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "cmd/rondo",
 	},
 }
 
