@@ -22,6 +22,7 @@ type models struct {
 	env      *environment
 	settings *config.Loaded
 	breakers *resilient.Breakers
+	limits   *resilient.Limits
 	secrets  *model.Secrets
 	// notes tell the user of models that are left out.
 	notes []string
@@ -29,7 +30,7 @@ type models struct {
 
 func newModels(env *environment, settings *config.Loaded) *models {
 	m := &models{
-		env: env, settings: settings,
+		env: env, settings: settings, limits: env.limits(),
 		breakers: resilient.NewBreakers(resilient.BreakerOptions{}), secrets: new(model.Secrets),
 	}
 	for _, k := range provider.All() {
@@ -137,21 +138,25 @@ func (m *models) chain(all []*resolved) (model.Model, error) {
 	return resilient.NewFallback(resilient.FallbackOptions{}, opened...), nil
 }
 
-// open makes the client of a model and puts keys and breaker around it.
+// open makes the client of a model and puts keys, limits and breaker around it.
 func (m *models) open(r *resolved) (model.Model, error) {
 	if len(r.Pool) == 0 {
 		client, err := provider.Open(r.Profile, wire.Options{})
 		if err != nil {
 			return nil, err
 		}
-		return m.breakers.Wrap(client), nil
+		return m.breakers.Wrap(m.limits.Wrap(client, fixed(r))), nil
 	}
 	keys := resilient.NewKeys(resilient.KeyOptions{Refresh: m.refresh(r)}, r.Pool...)
 	client, err := provider.Open(r.Profile, wire.Options{Keys: m.secrets.Source(keys)})
 	if err != nil {
 		return nil, err
 	}
-	return m.breakers.Wrap(keys.Wrap(client)), nil
+	return m.breakers.Wrap(m.limits.Wrap(keys.Wrap(client), fixed(r))), nil
+}
+
+func fixed(r *resolved) resilient.Fixed {
+	return resilient.Fixed{ContextWindow: r.WindowSet, MaxOutput: r.MaxOutputSet}
 }
 
 // refresh returns what finds a key in place of one that was refused: it runs

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 
@@ -191,17 +192,22 @@ func (c *commandKey) Refresh(ctx context.Context, refused string) (string, error
 	return c.Key(ctx)
 }
 
-// account tells one key from another without giving it away.
-func account(keys model.KeySource) string {
-	secret := ""
-	switch k := keys.(type) {
-	case model.StaticKey:
-		secret = string(k)
-	case *commandKey:
-		secret = k.command
-	default:
+// account tells one key, or one pool of them in whatever order, from another
+// without giving it away.
+func account(pool ...model.KeySource) string {
+	secrets := make([]string, 0, len(pool))
+	for _, keys := range pool {
+		switch k := keys.(type) {
+		case model.StaticKey:
+			secrets = append(secrets, string(k))
+		case *commandKey:
+			secrets = append(secrets, k.command)
+		}
+	}
+	if len(secrets) == 0 {
 		return ""
 	}
-	sum := sha256.Sum256([]byte("rondo account\x00" + secret))
+	slices.Sort(secrets)
+	sum := sha256.Sum256([]byte("rondo account\x00" + strings.Join(secrets, "\x00")))
 	return hex.EncodeToString(sum[:6])
 }

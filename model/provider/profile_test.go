@@ -39,9 +39,17 @@ func TestSizesComeFromSettingsThenConfigThenCatalogue(t *testing.T) {
 		{"known elsewhere", Settings{Model: "claude-opus-4-5", BaseURL: "http://h/v1"}, card.ContextWindow, 0},
 	}
 	for _, tt := range tests {
-		p := resolve(t, tt.s)
+		tt.s.APIKey = "k"
+		r, err := Resolve(t.Context(), tt.s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := r.Profile
 		if p.ContextWindow != tt.window || p.MaxOutput != tt.max {
 			t.Errorf("%s: window %d, output %d, want %d and %d", tt.name, p.ContextWindow, p.MaxOutput, tt.window, tt.max)
+		}
+		if set := tt.s.ContextWindow > 0 || tt.s.Models != nil; r.WindowSet != set {
+			t.Errorf("%s: the window is set: %v, want %v", tt.name, r.WindowSet, set)
 		}
 	}
 }

@@ -34,7 +34,9 @@ func Resolve(ctx context.Context, s Settings) (*Resolved, error) {
 		r.Refresh = c.Refresh
 	}
 	r.Profile, r.InCatalogue = s.profile(&c, raw)
-	r.Profile.Account = account(r.Keys)
+	over := s.modelSettings(&c)
+	r.WindowSet, r.MaxOutputSet = s.ContextWindow+over.ContextWindow > 0, s.MaxOutput+over.MaxOutput > 0
+	r.Profile.Account = account(r.Pool...)
 	return r, nil
 }
 

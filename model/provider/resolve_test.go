@@ -209,6 +209,9 @@ func TestSeveralVariablesMakeAPool(t *testing.T) {
 }
 
 func TestAccountTellsKeysApartWithoutShowingThem(t *testing.T) {
+	if account(model.StaticKey("x"), model.StaticKey("y")) != account(model.StaticKey("y"), model.StaticKey("x")) || account() != "" {
+		t.Error("the order of a pool makes another account of it, or there is one without a key")
+	}
 	a, b := account(model.StaticKey("sk-one")), account(model.StaticKey("sk-two"))
 	if a == b || a != account(model.StaticKey("sk-one")) || len(a) != 12 || strings.Contains(a, "one") {
 		t.Errorf("accounts %q and %q", a, b)

@@ -80,6 +80,9 @@ type Resolved struct {
 	// KeyFrom and URLFrom name the settings that they are from, and Why tells
 	// what made the choice of provider and model.
 	KeyFrom, URLFrom, Why string
+	// WindowSet and MaxOutputSet tell that the user named the context window
+	// and the longest reply.
+	WindowSet, MaxOutputSet bool
 	// InCatalogue tells that the catalogue knows the model.
 	InCatalogue bool
 }

@@ -150,9 +150,7 @@ func (m *limited) Profile() *model.Profile {
 	if m.profile == nil || m.held != b {
 		p := *m.m.Profile()
 		p.ContextWindow = least(p.ContextWindow, b.ContextWindow)
-		if p.MaxOutput > 0 {
-			p.MaxOutput = least(p.MaxOutput, b.MaxOutput)
-		}
+		p.MaxOutput = least(p.MaxOutput, b.MaxOutput)
 		m.profile, m.held = &p, b
 	}
 	return m.profile
@@ -162,10 +160,7 @@ func (m *limited) Profile() *model.Profile {
 // DeltaRetry without a wait.
 func (m *limited) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {
-		r := req
-		if asked := m.asked(req); asked > 0 {
-			r = shorter(req, asked, m.limits.of(m.key, m.fixed).MaxOutput)
-		}
+		r := shorter(req, m.asked(req), m.limits.of(m.key, m.fixed).MaxOutput)
 		o := attempt(ctx, m.m, r, yield)
 		e := o.failure(ctx)
 		if e == nil {
@@ -186,7 +181,8 @@ func (m *limited) Stream(ctx context.Context, req *model.Request) iter.Seq2[mode
 	}
 }
 
-// asked returns the length of reply that req asks for; 0 for no limit.
+// asked returns the length of reply that req asks for; 0 where the adapter
+// chooses or sets no limit.
 func (m *limited) asked(req *model.Request) int {
 	if req.MaxOutputTokens > 0 {
 		return req.MaxOutputTokens
