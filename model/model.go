@@ -2,7 +2,7 @@
 // streams, one form of request, reply, usage and error, and the profile that
 // says how a particular endpoint wants to be spoken to.
 //
-// The adapters below it (chat, responses, anthropic) translate between this
+// The adapters below it (chat, responses, anthropic, gemini) translate between this
 // form and one wire protocol each; package wire carries their bytes. The loop
 // sees only what stands here.
 package model

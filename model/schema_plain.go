@@ -2,7 +2,6 @@ package model
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,8 +15,9 @@ import (
 // References are put in place of what they refer to; where one leads into
 // itself, an object of any form stands. What the form cannot express is left
 // out, or told in the description, so that it admits what the original admits;
-// the tool's own validation sees to the rest. Errors are those of
-// NormaliseSchema, and that the references of a schema are too many.
+// the tool's own validation sees to the rest. A schema that becomes too long by
+// its references ends in objects of any form, too. Errors are those of
+// NormaliseSchema.
 func PlainSchema(raw json.RawMessage) (json.RawMessage, error) {
 	normal, err := NormaliseSchema(raw)
 	if err != nil {
@@ -29,14 +29,14 @@ func PlainSchema(raw json.RawMessage) (json.RawMessage, error) {
 	}
 	s := &schema{root: root}
 	n := s.reduce(root, nil)
-	if s.merges > maxMerges {
-		return nil, errors.New("schema: it has too many references")
-	}
 	if p := n.get("properties"); p == nil || len(p.names) == 0 {
 		return nil, nil
 	}
 	return n.append(nil), nil
 }
+
+// maxPlain is how many schemas there may be in a plain one.
+const maxPlain = 1000
 
 // kept are the members that mean the same in both, in the order in which they
 // are written behind the type.
@@ -49,7 +49,7 @@ var kept = []string{
 func (s *schema) reduce(n *node, path []*node) *node {
 	s.merges++
 	target, err := s.deref(n)
-	if err != nil || s.merges > maxMerges || slices.Contains(path, target) {
+	if err != nil || s.merges > maxPlain || slices.Contains(path, target) {
 		return newObject("type", newString("object"))
 	}
 	path = append(path[:len(path):len(path)], target)

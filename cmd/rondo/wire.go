@@ -16,6 +16,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/anthropic"
 	"github.com/rondo-engine/rondo/model/chat"
+	"github.com/rondo-engine/rondo/model/gemini"
 	"github.com/rondo-engine/rondo/model/responses"
 	"github.com/rondo-engine/rondo/model/wire"
 )
@@ -52,12 +53,12 @@ func (a *apiFlag) Set(s string) (err error) {
 
 // addAPI gives c the required flag --api.
 func addAPI(c *cobra.Command, api *apiFlag) {
-	c.Flags().Var(api, "api", "protocol: chat_completions, codex_responses (or responses), anthropic_messages")
+	c.Flags().Var(api, "api", "protocol: chat_completions, codex_responses (or responses), anthropic_messages, gemini_generate_content")
 }
 
 func (a *apiFlag) need() error {
 	if a.mode == "" {
-		return usagef("which protocol? Add --api chat_completions, --api codex_responses or --api anthropic_messages")
+		return usagef("which protocol? Add --api chat_completions, --api codex_responses, --api anthropic_messages or --api gemini_generate_content")
 	}
 	return nil
 }
@@ -68,6 +69,8 @@ func newDecoder(p *model.Profile) wire.Decoder {
 		return responses.NewDecoder(p)
 	case model.AnthropicMessages:
 		return anthropic.NewDecoder(p)
+	case model.GeminiGenerate:
+		return gemini.NewDecoder(p)
 	}
 	return chat.NewDecoder(p)
 }
@@ -78,6 +81,8 @@ func encodeRequest(p *model.Profile, req *model.Request) ([][]byte, error) {
 		return responses.Encode(p, req)
 	case model.AnthropicMessages:
 		return anthropic.Encode(p, req)
+	case model.GeminiGenerate:
+		return gemini.Encode(p, req)
 	}
 	return chat.Encode(p, req)
 }

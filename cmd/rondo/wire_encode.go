@@ -99,7 +99,7 @@ func encode(c *cobra.Command, env *environment, o *encodeOptions, data []byte) e
 func (o *encodeOptions) profile(c *cobra.Command, env *environment) (*model.Profile, error) {
 	s := provider.Settings{Model: o.model, Provider: o.provider, BaseURL: o.baseURL, APIMode: o.api.mode, APIKey: "none", Env: env.Getenv}
 	if s.Provider == "" {
-		s.Provider = map[model.Mode]string{model.CodexResponses: "openai", model.AnthropicMessages: "anthropic"}[o.api.mode]
+		s.Provider = map[model.Mode]string{model.CodexResponses: "openai", model.AnthropicMessages: "anthropic", model.GeminiGenerate: "gemini-native"}[o.api.mode]
 	}
 	if k, ok := provider.Find(s.Provider); (!ok || k.BaseURL == "") && s.BaseURL == "" {
 		s.BaseURL = "https://provider.invalid/v1"

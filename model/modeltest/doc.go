@@ -1,7 +1,7 @@
 // Package modeltest is a model server that says what a script tells it to. It
-// speaks OpenAI Chat Completions, OpenAI Responses and Anthropic Messages,
-// streamed or in one piece as the request asks, checks each request as strictly
-// as the real services do, and records it.
+// speaks OpenAI Chat Completions, OpenAI Responses, Anthropic Messages and the
+// Gemini API, streamed or in one piece as the request asks, checks each request
+// as strictly as the real services do, and records it.
 //
 // Start gives a server on loopback, NewPipe one in memory for tests with
 // virtual time; a Server is an http.Handler besides. Package conformance holds
@@ -60,7 +60,8 @@
 //	usage K=N …        reports these tokens; K is one of input, cache_read,
 //	                   cache_write, output, reasoning
 //	finish F           ends for the reason F: stop, tool_calls, length,
-//	                   content_filter, pause, or a word to be sent as it is
+//	                   content_filter, pause, or a word to be sent as it is;
+//	                   block:R refuses the prompt for the reason R (Gemini only)
 //	delay D            waits, such as 20ms
 //	comment T          sends T as a comment of the stream
 //	garbage T          sends T as the data of an event

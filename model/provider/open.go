@@ -6,6 +6,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/anthropic"
 	"github.com/rondo-engine/rondo/model/chat"
+	"github.com/rondo-engine/rondo/model/gemini"
 	"github.com/rondo-engine/rondo/model/responses"
 	"github.com/rondo-engine/rondo/model/wire"
 )
@@ -19,6 +20,8 @@ func Open(p *model.Profile, o wire.Options) (model.Model, error) {
 		return responses.New(p, o), nil
 	case model.AnthropicMessages:
 		return anthropic.New(p, o), nil
+	case model.GeminiGenerate:
+		return gemini.New(p, o), nil
 	}
 	return nil, fmt.Errorf("open %s/%s: unknown api mode %q", p.Provider, p.Model, p.Mode)
 }

@@ -17,6 +17,7 @@ func TestOpenReachesAServerInEachMode(t *testing.T) {
 		{"OPENAI_API_KEY=k OPENAI_BASE_URL=%/v1", "openai/m"},
 		{"OPENAI_API_KEY=k OPENAI_BASE_URL=%/v1", "openai-codex/m"},
 		{"ANTHROPIC_API_KEY=k ANTHROPIC_BASE_URL=%", "anthropic/m"},
+		{"GEMINI_API_KEY=k GEMINI_NATIVE_BASE_URL=%", "gemini-native/m"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			server, err := modeltest.Start(modeltest.Options{Scripts: []modeltest.Script{{Replies: []modeltest.Reply{modeltest.Say(modeltest.Text("Hello."))}}}})
