@@ -9,6 +9,10 @@ import (
 // maxRedirects is how many redirects within a host are followed.
 const maxRedirects = 5
 
+// headerBuffer is the size of each connection's write buffer. It holds headers
+// only: bodies go around it, see dialPlain.
+const headerBuffer = 1 << 10
+
 // NewHTTPClient makes a client for many conversations at once: connections are
 // kept and shared, dead ones are noticed, the environment's proxy settings
 // hold except for loopback, and there is no limit on the length of a reply in
@@ -27,6 +31,7 @@ func NewHTTPClient() *http.Client {
 			TLSHandshakeTimeout:   15 * time.Second,
 			ExpectContinueTimeout: time.Second,
 			DisableCompression:    true,
+			WriteBufferSize:       headerBuffer,
 		},
 	}
 }
