@@ -37,11 +37,18 @@ read, run, mended and run again. Only the model is scripted; the loop, the wire
 and the tools are the real ones. Ends with status 0 only if the test passes.`,
 		Example: "  rondo demo",
 		Args:    noArgs,
-		RunE:    func(c *cobra.Command, _ []string) error { return runDemo(c.Context(), env) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			script, err := demoFiles.ReadFile("demo/script.txt")
+			if err != nil {
+				return err
+			}
+			return runDemo(c.Context(), env, string(script))
+		},
 	}
 }
 
-func runDemo(ctx context.Context, env *environment) (err error) {
+// runDemo runs the task with a model that says what script tells it to.
+func runDemo(ctx context.Context, env *environment, script string) (err error) {
 	ctx, stop := stopOnSignal(ctx, env)
 	defer stop()
 	dir, err := demoWorkspace()
@@ -55,7 +62,7 @@ func runDemo(ctx context.Context, env *environment) (err error) {
 	}()
 	w := env.Stdout
 	fmt.Fprintf(w, "This is rondo at work on a small program. The model is scripted, so no key is\nneeded; everything else is real, down to the bytes on the wire.\n\n> %s\n\n", demoTask)
-	res, err := demoRun(ctx, env, dir)
+	res, err := demoRun(ctx, env, dir, script)
 	if err != nil {
 		return runStatus(res, err)
 	}
@@ -81,12 +88,8 @@ func demoWorkspace() (string, error) {
 }
 
 // demoRun runs the task in dir against a scripted model and shows it live.
-func demoRun(ctx context.Context, env *environment, dir string) (rondo.Result, error) {
-	text, err := demoFiles.ReadFile("demo/script.txt")
-	if err != nil {
-		return rondo.Result{}, err
-	}
-	scripts, err := modeltest.Parse("demo/script.txt", string(text))
+func demoRun(ctx context.Context, env *environment, dir, script string) (rondo.Result, error) {
+	scripts, err := modeltest.Parse("demo/script.txt", script)
 	if err != nil {
 		return rondo.Result{}, err
 	}
