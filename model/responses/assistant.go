@@ -211,7 +211,7 @@ func (t *turn) call(p *message.Part) {
 	}
 	t.dst = append(t.dst, `{"type":"`+kind+`"`+rest+`,"call_id":`...)
 	t.dst = append(wire.AppendString(t.dst, wireCallID(p.Call.ID)), `,"name":`...)
-	t.dst = append(wire.AppendString(t.dst, p.Call.Name), `,"`+name+`":`...)
+	t.dst = append(wire.AppendString(t.dst, wire.Name(p.Call.Name, false)), `,"`+name+`":`...)
 	t.dst = append(wire.AppendString(t.dst, value), '}')
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -336,5 +337,30 @@ func TestIdsAreGivenBackWhenAHistoryChanges(t *testing.T) {
 	got := body(t, profile, &model.Request{History: h, Cache: cache})
 	if want := body(t, profile, &model.Request{History: h}); !bytes.Equal(got, want) {
 		t.Errorf("(-anew +cached)\n%s", cmp.Diff(string(want), string(got)))
+	}
+}
+
+func TestCallsHaveNamesThatTheServiceTakes(t *testing.T) {
+	var h message.History
+	for _, m := range []*message.Message{
+		message.NewUser("go"),
+		message.NewAssistant(message.Call("a", "", "{}"), message.Call("b", "fs/read", "{}"), message.Call("c", "look", "{}")),
+		{Role: message.Tool, ToolCallID: "a", Parts: []message.Part{message.Text("no such tool")}},
+		{Role: message.Tool, ToolCallID: "b", Parts: []message.Part{message.Text("no such tool")}},
+		{Role: message.Tool, ToolCallID: "c", Parts: []message.Part{message.Text("seen")}},
+	} {
+		var err error
+		if h, err = h.Append(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var v struct{ Input []struct{ Type, Name string } }
+	if err := json.Unmarshal(body(t, &model.Profile{Model: "m"}, &model.Request{History: h}), &v); err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range v.Input {
+		if it.Type == "function_call" && !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(it.Name) {
+			t.Errorf("a call is sent as %q", it.Name)
+		}
 	}
 }
