@@ -194,6 +194,23 @@ func TestThinkingAtTheStartOfATurnHoldsForItsLaterRounds(t *testing.T) {
 	}
 }
 
+func TestATurnThatAnotherModelCarriedOnThinksOnlyFromItsEnd(t *testing.T) {
+	p := testProfile()
+	ours, theirs := p.Origin(), message.Origin{Provider: "other", Model: "m"}
+	thought := message.Reasoning("Hm.")
+	thought.State = &message.State{Origin: ours, Kind: stateThinking, Data: `{"signature":"s"}`}
+	for origin, want := range map[message.Origin]bool{ours: true, theirs: false} {
+		first := message.NewAssistant(thought, message.Call("c", "ls", "{}"))
+		second := message.NewAssistant(message.Text("so"), message.Call("d", "ls", "{}"))
+		first.Origin, second.Origin = ours, origin
+		h := history(t, message.NewUser("hi"), first, result("c", "ok"), second, result("d", "ok"))
+		got := string(mustEncode(t, p, &model.Request{History: h, Effort: "low"}))
+		if strings.Contains(got, `"thinking":{"type":"enabled"`) != want || !strings.Contains(got, `"signature":"s"`) {
+			t.Errorf("a second reply by %v: thinks otherwise than %v: %s", origin, want, got)
+		}
+	}
+}
+
 func TestAdaptiveThinking(t *testing.T) {
 	p := testProfile()
 	p.AdaptiveThinking = true

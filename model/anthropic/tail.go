@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,23 +114,28 @@ func (e *encoder) thinks(req *model.Request) bool {
 
 // turnMayThink reports whether thinking is allowed at the end of msgs. In the
 // middle of a turn, that is behind tool results or a paused reply, it is if the
-// turn began with a thinking block that goes back. Models that set their own
-// budget do not ask for that.
+// turn began with a thinking block that goes back, and if so did what another
+// model has said last. Models that set their own budget do not ask for that.
 func (e *encoder) turnMayThink(msgs []*message.Message) bool {
-	var first *message.Message
+	var first, last *message.Message
 	for _, m := range slices.Backward(msgs) {
 		if m.Role == message.User {
 			break
 		}
 		if m.Role == message.Assistant {
-			first = m
+			first, last = m, cmp.Or(last, m)
 		}
 	}
 	if first == nil {
 		return true
 	}
-	for i := range first.Parts {
-		switch p := &first.Parts[i]; p.Kind {
+	return e.beginsThinking(first) && (e.profile.Made(last.Origin) || e.beginsThinking(last))
+}
+
+// beginsThinking reports whether m is sent with a thinking block in front.
+func (e *encoder) beginsThinking(m *message.Message) bool {
+	for i := range m.Parts {
+		switch p := &m.Parts[i]; p.Kind {
 		case message.KindReasoning:
 			if _, ok := e.signature(p); ok {
 				return true
