@@ -19,11 +19,16 @@ type Memory struct {
 	now      func() time.Time
 	sessions []*memorySession // in the order of their creation
 	byID     map[string]*memorySession
+	locks    map[string]Holder
 }
 
 type memorySession struct {
 	Session
-	msgs []*message.Message
+	msgs    []*message.Message
+	effects []Effect
+	repairs []Repair
+	// copied is how many of msgs, from the start, no search finds.
+	copied int
 }
 
 var (
@@ -32,7 +37,9 @@ var (
 )
 
 // NewMemory returns an empty store that reads the system's clock.
-func NewMemory() *Memory { return &Memory{now: time.Now, byID: map[string]*memorySession{}} }
+func NewMemory() *Memory {
+	return &Memory{now: time.Now, byID: map[string]*memorySession{}, locks: map[string]Holder{}}
+}
 
 // Create implements Store.
 func (m *Memory) Create(_ context.Context, s Session) error {
@@ -55,6 +62,10 @@ func (m *Memory) Create(_ context.Context, s Session) error {
 func (m *Memory) Append(ctx context.Context, id string, msgs []*message.Message, u Update) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return m.append(ctx, id, msgs, u)
+}
+
+func (m *Memory) append(ctx context.Context, id string, msgs []*message.Message, u Update) error {
 	if err := cmp.Or(ctx.Err(), CheckMessages(id, msgs)); err != nil {
 		return err
 	}
@@ -114,13 +125,11 @@ func (m *Memory) Find(_ context.Context, ref, workspace string) (Session, error)
 	}
 	s, byTitle, err := Choose(ref, m.byUse(""))
 	for err == nil && byTitle {
-		next := slices.IndexFunc(m.sessions, func(c *memorySession) bool {
-			return c.Parent == s.ID && c.Relation == Compression
-		})
-		if next < 0 {
+		next := m.next(s.ID)
+		if next == nil {
 			break
 		}
-		s = m.sessions[next].Session
+		s = next.Session
 	}
 	return s, err
 }
@@ -164,7 +173,7 @@ func (m *Memory) Search(_ context.Context, query string, o SearchOptions) ([]Hit
 		}
 		for seq, msg := range slices.Backward(s.msgs) {
 			text := SearchText(msg)
-			if text == "" || !holdsAll(text, terms) {
+			if seq < s.copied || text == "" || !holdsAll(text, terms) {
 				continue
 			}
 			h := Hit{Session: s.ID, Title: s.Title, MessageID: msg.ID, Seq: seq, Role: msg.Role}

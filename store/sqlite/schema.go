@@ -51,6 +51,27 @@ var migrations = [...]string{
 		body TEXT NOT NULL
 	) STRICT;
 	CREATE VIRTUAL TABLE message_text USING fts5 (text, tokenize = 'trigram');`,
+
+	// Calls with effects, by the message that holds them and their place in it;
+	// and what was mended at loads.
+	`CREATE TABLE effects (
+		session INTEGER NOT NULL,
+		message TEXT NOT NULL,
+		place INTEGER NOT NULL,
+		call TEXT NOT NULL,
+		tool TEXT NOT NULL,
+		args_digest TEXT NOT NULL,
+		started_ns INTEGER NOT NULL,
+		finished_ns INTEGER,
+		status TEXT NOT NULL,
+		PRIMARY KEY (session, message, place)
+	) STRICT, WITHOUT ROWID;
+	CREATE TABLE repairs (
+		session INTEGER NOT NULL,
+		n INTEGER NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, n)
+	) STRICT, WITHOUT ROWID;`,
 }
 
 // firstKey and endKey bound the keys of a session's messages.

@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql/driver"
 	"fmt"
@@ -28,6 +29,12 @@ const (
 	sqlMessage = "INSERT INTO messages (key, id, role, body) VALUES (?, ?, ?, CAST(? AS TEXT))"
 	sqlText    = "INSERT INTO message_text (rowid, text) VALUES (?, ?)"
 )
+
+// sqlDelete removes what belongs to a session beside its messages.
+var sqlDelete = [...]string{
+	"DELETE FROM prompts WHERE n = ?", "DELETE FROM effects WHERE session = ?",
+	"DELETE FROM repairs WHERE session = ?", "DELETE FROM sessions WHERE n = ?",
+}
 
 // cursor says where the next message of a session goes.
 type cursor struct {
@@ -76,7 +83,12 @@ func create(ctx context.Context, c *conn, s store.Session) error {
 
 // Append implements store.Store.
 func (s *Store) Append(ctx context.Context, id string, msgs []*message.Message, u store.Update) error {
-	if err := store.CheckMessages(id, msgs); err != nil {
+	return s.Record(ctx, id, msgs, u, nil)
+}
+
+// Record implements store.Journal.
+func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, u store.Update, effects []store.Effect) error {
+	if err := cmp.Or(store.CheckMessages(id, msgs), store.CheckEffects(id, effects)); err != nil {
 		return err
 	}
 	err := s.write(ctx, func(c *conn) error {
@@ -91,6 +103,9 @@ func (s *Store) Append(ctx context.Context, id string, msgs []*message.Message, 
 			if err := insert(c, firstKey(at.n)+at.messages+int64(i), m); err != nil {
 				return err
 			}
+		}
+		if err := writeEffects(c, at.n, effects); err != nil {
+			return err
 		}
 		at.messages += int64(len(msgs))
 		s.cached = at
@@ -151,12 +166,20 @@ func amend(ctx context.Context, c *conn, n int64, u store.Update) error {
 }
 
 func insert(c *conn, key int64, m *message.Message) error {
-	c.buf = message.AppendJSON(c.buf[:0], m)
-	if err := c.exec(sqlMessage, key, m.ID, string(m.Role), c.buf); err != nil {
-		return fmt.Errorf("message %s: %w", m.ID, err)
+	if err := insertBody(c, key, m); err != nil {
+		return err
 	}
 	if text := store.SearchText(m); text != "" {
 		return c.exec(sqlText, key, text)
+	}
+	return nil
+}
+
+// insertBody adds a message that no search finds.
+func insertBody(c *conn, key int64, m *message.Message) error {
+	c.buf = message.AppendJSON(c.buf[:0], m)
+	if err := c.exec(sqlMessage, key, m.ID, string(m.Role), c.buf); err != nil {
+		return fmt.Errorf("message %s: %w", m.ID, err)
 	}
 	return nil
 }
@@ -202,10 +225,12 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		if err := c.exec("DELETE FROM messages WHERE key >= ? AND key < ?", from, to); err != nil {
 			return err
 		}
-		if err := c.exec("DELETE FROM prompts WHERE n = ?", at.n); err != nil {
-			return err
+		for _, sql := range sqlDelete {
+			if err := c.exec(sql, at.n); err != nil {
+				return err
+			}
 		}
-		return c.exec("DELETE FROM sessions WHERE n = ?", at.n)
+		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)

@@ -29,10 +29,14 @@ func Suite(t *testing.T, open func(t *testing.T) store.Store) {
 		{"sessions are found by id, prefix, title and last", find},
 		{"titles are made unique", titles},
 		{"a title leads to the tip of a compressed line", tip},
+		{"a session is continued once, and a search finds what was said once", continued},
 		{"the list is in the order of use", list},
 		{"a deleted session is gone", remove},
 		{"concurrent appends to one session are all kept", concurrent},
 		{"messages are found by their text", search},
+		{"effects that began are known until they end", journal},
+		{"repairs are kept beside the messages", mends},
+		{"a session is locked once at a time", locks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t)

@@ -1,0 +1,89 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/store"
+)
+
+var _ store.Continuer = (*Store)(nil)
+
+// sqlCount sets how many messages a session has, sqlEnded why it ended.
+const (
+	sqlCount = "UPDATE sessions SET messages = ? WHERE n = ?"
+	sqlEnded = "UPDATE sessions SET end_reason = ? WHERE n = ?"
+)
+
+// Continue implements store.Continuer.
+func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*message.Message) error {
+	session.Relation = store.Compression
+	if err := store.CheckNew(session); err != nil {
+		return err
+	}
+	if err := store.CheckMessages(session.ID, msgs); err != nil {
+		return err
+	}
+	session.Stamp(s.o.Now())
+	err := s.write(ctx, func(c *conn) error {
+		parent, err := find(ctx, c, session.Parent)
+		if err != nil {
+			return err
+		}
+		if parent.n == 0 {
+			return store.ErrNotFound
+		}
+		next, err := sessions(ctx, c, sqlCompressed, session.Parent)
+		if err != nil {
+			return err
+		}
+		if len(next) > 0 {
+			return store.ErrContinued
+		}
+		if err := create(ctx, c, session); err != nil {
+			return err
+		}
+		if err := c.exec(sqlEnded, store.Compression, parent.n); err != nil {
+			return err
+		}
+		return s.fill(ctx, c, session.ID, msgs)
+	})
+	if err != nil {
+		return fmt.Errorf("continue session %s: %w", session.Parent, err)
+	}
+	return nil
+}
+
+// fill gives a new session its first messages, which no search finds.
+func (s *Store) fill(ctx context.Context, c *conn, id string, msgs []*message.Message) error {
+	at, err := find(ctx, c, id)
+	if err != nil {
+		return err
+	}
+	for i, m := range msgs {
+		if err := insertBody(c, firstKey(at.n)+int64(i), m); err != nil {
+			return err
+		}
+	}
+	return c.exec(sqlCount, int64(len(msgs)), at.n)
+}
+
+// Tip implements store.Continuer.
+func (s *Store) Tip(ctx context.Context, id string) (found store.Session, err error) {
+	err = s.read(ctx, func(c *conn) error {
+		list, err := sessions(ctx, c, sqlByID, id)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 {
+			return store.ErrNotFound
+		}
+		found, err = tip(ctx, c, list[0].Session)
+		return err
+	})
+	if err != nil {
+		return store.Session{}, fmt.Errorf("find what continues session %s: %w", id, err)
+	}
+	return found, nil
+}
