@@ -21,12 +21,18 @@ import (
 	"github.com/rondo-engine/rondo/model"
 )
 
-// Run carries the task at the end of s.History, a user message or tool results,
-// to its end and returns why it ended. It goes on from where s stands, so that
-// an interrupted run is resumed by running its state again.
+// Run carries the task at the end of s.History, a user message, tool results or
+// calls that are still open, to its end and returns why it ended. It goes on from
+// where s stands, so that an interrupted run is resumed by running its state
+// again.
 func Run(ctx context.Context, h Host, s *State, l Limits) Outcome {
 	began := h.Now()
 	spent := s.Elapsed
+	if open := s.History.OpenCalls(); len(open) > 0 {
+		if err := runTools(ctx, h, s, l, open); err != nil {
+			return failed(ctx, h, s, err)
+		}
+	}
 	for {
 		s.Elapsed = spent + h.Now().Sub(began)
 		if end, why := l.reached(ctx, s); end != "" {

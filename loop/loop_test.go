@@ -340,6 +340,22 @@ func TestStoppedRunLeavesAHistoryThatGoesOn(t *testing.T) {
 	}
 }
 
+func TestOpenCallsAreRunBeforeTheModelIsAsked(t *testing.T) {
+	h := &fakeHost{replies: []any{says("done")}}
+	s := start("go")
+	calls := asks(1, "read", "write").Message
+	for _, m := range []*message.Message{calls, message.NewResult(calls.Calls()[0], message.StatusOK, "known")} {
+		var err error
+		if s.History, err = s.History.Append(m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	o := loop.Run(t.Context(), h, s, loop.Limits{})
+	if got := strings.Join(h.log, ", "); o.Reason != loop.EndTurn || got != "tools write, save tool, call, save assistant" {
+		t.Errorf("%s after %s", o.Reason, got)
+	}
+}
+
 func TestDeadlineDuringACallEndsWithWhatIsOnRecord(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	h := &fakeHost{replies: []any{asks(1, "read"), fails(model.Timeout)}}

@@ -41,6 +41,11 @@ type Options struct {
 	// Grace is how long a call that was cancelled or whose time is up may take
 	// to hand in what it has, 80 ms by default.
 	Grace time.Duration
+	// Starting, if not nil, is called with the jobs that are about to begin at
+	// the same time, and each time that Execute is about to wait, then with
+	// none. If it returns an error, the jobs are not begun, and the error is
+	// their outcome.
+	Starting func(jobs []int) error
 	// Started and Ended, if not nil, are called when a call begins to run and
 	// when its outcome is known; Ended exactly once for each job, before any
 	// call that had to wait for it begins. They are called from the goroutine
@@ -58,6 +63,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Grace <= 0 {
 		o.Grace = 80 * time.Millisecond
+	}
+	if o.Starting == nil {
+		o.Starting = func([]int) error { return nil }
 	}
 	if o.Started == nil {
 		o.Started = func(int) {}
@@ -90,11 +98,12 @@ func Execute(ctx context.Context, jobs []Job, opts Options) []Outcome {
 			break
 		}
 		b.launch()
-		if b.running == 0 {
+		switch {
+		case b.running > 0:
+			b.wait()
+		case len(b.next) == 0:
 			b.giveUp()
-			break
 		}
-		b.wait()
 	}
 	return b.outcomes
 }
@@ -110,6 +119,7 @@ type batch struct {
 	ended    chan ended
 	open     int // slots without an outcome
 	running  int
+	next     []int // what launch is about to begin
 }
 
 // slot is where a job stands.
@@ -169,6 +179,7 @@ func (b *batch) settle(i int, s state, o Outcome) {
 // launch begins every call that waits for nothing, in order, as far as there
 // are workers.
 func (b *batch) launch() {
+	b.next = b.next[:0]
 	for i := range b.slots {
 		if b.slots[i].state != waiting || !b.ready(i) {
 			continue
@@ -177,10 +188,23 @@ func (b *batch) launch() {
 			b.settle(i, finished, copyOf(b.jobs[same].Call, b.outcomes[same]))
 			continue
 		}
-		if b.running < b.opts.Workers {
-			b.begin(i)
+		if b.running+len(b.next) < b.opts.Workers {
+			b.next = append(b.next, i)
 		}
 	}
+	err := b.opts.Starting(b.next)
+	for _, i := range b.next {
+		if err != nil {
+			b.settle(i, finished, refused(err))
+			continue
+		}
+		b.begin(i)
+	}
+}
+
+// refused is the outcome of a call that Options.Starting did not let begin.
+func refused(err error) Outcome {
+	return Outcome{Result: Result{Text: "Not run: " + err.Error(), Status: message.StatusError}, Err: err}
 }
 
 func (b *batch) ready(i int) bool {
