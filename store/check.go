@@ -50,3 +50,11 @@ func (s *Session) Stamp(now time.Time) {
 	}
 }
 
+// SearchText is what of m a Searcher looks through: the text of user and
+// assistant messages, and nothing of others.
+func SearchText(m *message.Message) string {
+	if m.Role != message.User && m.Role != message.Assistant {
+		return ""
+	}
+	return m.Text()
+}

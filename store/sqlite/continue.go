@@ -10,10 +10,10 @@ import (
 
 var _ store.Continuer = (*Store)(nil)
 
-// sqlCount sets how many messages a session has, sqlEnded why it ended.
+// sqlFilled sets how many messages a session has, sqlContinued why it ended.
 const (
-	sqlCount = "UPDATE sessions SET messages = ? WHERE n = ?"
-	sqlEnded = "UPDATE sessions SET end_reason = ? WHERE n = ?"
+	sqlFilled    = "UPDATE sessions SET messages = ? WHERE n = ?"
+	sqlContinued = "UPDATE sessions SET end_reason = ? WHERE n = ?"
 )
 
 // Continue implements store.Continuer.
@@ -44,7 +44,7 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 		if err := create(ctx, c, session); err != nil {
 			return err
 		}
-		if err := c.exec(sqlEnded, store.Compression, parent.n); err != nil {
+		if err := c.exec(sqlContinued, store.Compression, parent.n); err != nil {
 			return err
 		}
 		return s.fill(ctx, c, session.ID, msgs)
@@ -66,7 +66,7 @@ func (s *Store) fill(ctx context.Context, c *conn, id string, msgs []*message.Me
 			return err
 		}
 	}
-	return c.exec(sqlCount, int64(len(msgs)), at.n)
+	return c.exec(sqlFilled, int64(len(msgs)), at.n)
 }
 
 // Tip implements store.Continuer.
