@@ -225,6 +225,23 @@ func TestBadListenersDoNotHarmTheRun(t *testing.T) {
 	})
 }
 
+// A listener that keeps up has seen all when Run returns, so that what it
+// gathered can be read, although another one blocks. The race detector tells.
+func TestListenerThatKeepsUpHasSeenAllWhenRunReturns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		block := make(chan struct{})
+		last := rondo.EventType("")
+		m := &fakeModel{steps: []step{says("Fine.")}}
+		a := newAgent(t, rondo.Options{Model: m, Listeners: []rondo.Listener{
+			func(rondo.Event) { <-block }, func(e rondo.Event) { last = e.Type },
+		}})
+		if _, err := a.Run(t.Context(), rondo.Request{Text: "go"}); err != nil || last != rondo.EventDone {
+			t.Errorf("the last event was %s, %v", last, err)
+		}
+		close(block)
+	})
+}
+
 func TestCallbacksAreMadeFromEvents(t *testing.T) {
 	var mu sync.Mutex
 	var got []string

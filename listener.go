@@ -16,26 +16,39 @@ type Listener func(Event)
 // drainFor is how long the end of a run waits for listeners to take what is left.
 const drainFor = time.Second
 
-// emitter numbers the events of a session and hands them to its listeners.
+// emitter numbers the events of a session and hands them to its listeners. The
+// events of a child agent go to the emitter of its parent.
 type emitter struct {
 	session string
+	up      *uplink // nil but for a child
 	mu      sync.Mutex
 	seq     int64
 	queues  []*queue
-	wg      sync.WaitGroup
+	// ended has for each listener a channel that is closed when it has taken
+	// its last event.
+	ended []chan struct{}
 }
 
 // quiet reports whether nobody listens, so that events need not be made.
-func (e *emitter) quiet() bool { return len(e.queues) == 0 }
+func (e *emitter) quiet() bool { return len(e.queues) == 0 && e.up == nil }
 
 func (e *emitter) emit(ev Event) {
+	ev.SessionID = e.session
+	e.pass(ev)
+}
+
+// pass hands on an event that may be a child's.
+func (e *emitter) pass(ev Event) {
 	if e.quiet() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seq++
-	ev.SessionID, ev.Seq = e.session, e.seq
+	ev.Seq = e.seq
+	if e.up != nil {
+		e.up.pass(ev)
+	}
 	for _, q := range e.queues {
 		q.put(ev)
 	}
@@ -46,7 +59,10 @@ func (e *emitter) emit(ev Event) {
 func (e *emitter) listen(l Listener) {
 	q := newQueue()
 	e.queues = append(e.queues, q)
-	e.wg.Go(func() {
+	ended := make(chan struct{})
+	e.ended = append(e.ended, ended)
+	go func() {
+		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
 				q.close()
@@ -56,26 +72,31 @@ func (e *emitter) listen(l Listener) {
 		for ev := range q.all(context.Background()) {
 			l(ev)
 		}
-	})
+	}()
 }
 
-// close lets the listeners take what is left and waits for them a little.
+// close lets the listeners take what is left and waits for them a little. What a
+// listener that kept up has done is done when close returns, whatever the others
+// do.
 func (e *emitter) close() {
 	for _, q := range e.queues {
 		q.close()
 	}
-	if len(e.queues) == 0 {
+	if len(e.ended) == 0 {
 		return
 	}
-	drained := make(chan struct{})
-	go func() {
-		e.wg.Wait()
-		close(drained)
-	}()
-	timer := time.NewTimer(drainFor)
+	late := make(chan struct{})
+	timer := time.AfterFunc(drainFor, func() { close(late) })
 	defer timer.Stop()
-	select {
-	case <-drained:
-	case <-timer.C:
+	for _, ended := range e.ended {
+		select {
+		case <-ended:
+			continue
+		default:
+		}
+		select {
+		case <-ended:
+		case <-late:
+		}
 	}
 }
