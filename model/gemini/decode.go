@@ -170,7 +170,7 @@ func (d *decoder) takePart(raw jsontext.Value) error {
 	case w.Signature != "" && !bytes.ContainsAny(raw[1:len(raw)-1], "{["):
 		d.sign(w.Thought, w.Signature)
 	case bytes.ContainsAny(raw[1:len(raw)-1], "{["): // data of another kind
-		d.parts = append(d.parts, &part{kind: message.KindOpaque, raw: string(raw)})
+		d.begin(&part{kind: message.KindOpaque, raw: string(raw)})
 	}
 	return nil
 }
@@ -192,19 +192,43 @@ func (d *decoder) takeText(thought bool, escaped []byte) {
 	if len(escaped) == 0 {
 		return
 	}
-	kind, delta := message.KindText, model.DeltaText
+	kind := message.KindText
 	if thought {
-		kind, delta = message.KindReasoning, model.DeltaReasoning
+		kind = message.KindReasoning
 	}
 	p := d.last()
 	if p == nil || p.kind != kind || p.signature.Thought != "" {
-		p = &part{kind: kind}
-		d.parts = append(d.parts, p)
+		p = d.begin(&part{kind: kind})
 	}
 	if s := p.half.Unescape(escaped); s != "" {
 		p.text = append(p.text, s...)
-		d.emit(model.Delta{Kind: delta, Text: s})
+		d.emit(model.Delta{Kind: deltaOf(kind), Text: s})
 	}
+}
+
+// begin begins a part behind those that there are.
+func (d *decoder) begin(p *part) *part {
+	d.endText()
+	d.parts = append(d.parts, p)
+	return p
+}
+
+// endText ends the last text: no second half comes for a half of a character.
+func (d *decoder) endText() {
+	p := d.last()
+	if p == nil || len(p.half) == 0 {
+		return
+	}
+	p.half = nil
+	p.text = append(p.text, "\ufffd"...)
+	d.emit(model.Delta{Kind: deltaOf(p.kind), Text: "\ufffd"})
+}
+
+func deltaOf(kind message.Kind) model.DeltaKind {
+	if kind == message.KindReasoning {
+		return model.DeltaReasoning
+	}
+	return model.DeltaText
 }
 
 func (d *decoder) last() *part {
@@ -224,8 +248,7 @@ func (d *decoder) sign(thought bool, s string) {
 	p := d.last()
 	fits := p != nil && p.signature.Thought == "" && (p.kind == message.KindText || p.kind == message.KindReasoning && thought)
 	if !fits {
-		p = &part{kind: message.KindOpaque}
-		d.parts = append(d.parts, p)
+		p = d.begin(&part{kind: message.KindOpaque})
 	}
 	p.signature.Thought = s
 }
@@ -245,14 +268,14 @@ func (d *decoder) takeCall(f *functionCall, s string) {
 	if call.ID == "" {
 		call.ID = wire.CallID(d.id, d.calls, f.Name, call.Arguments)
 	}
-	d.parts = append(d.parts, &part{kind: message.KindToolCall, call: call, signature: signature{Thought: s, ID: f.ID}})
+	d.begin(&part{kind: message.KindToolCall, call: call, signature: signature{Thought: s, ID: f.ID}})
 	d.emit(model.Delta{Kind: model.DeltaCall, Index: d.calls, Name: name})
 	d.emit(model.Delta{Kind: model.DeltaCallArgs, Index: d.calls, Text: call.Arguments})
 	d.calls++
 }
 
 func (d *decoder) emit(delta model.Delta) {
-	if !d.gone {
+	if !d.gone && d.yield != nil {
 		d.gone = !d.yield(delta)
 	}
 }

@@ -30,6 +30,8 @@ func (d *decoder) Whole(body []byte, yield func(model.Delta) bool) error {
 // End returns the reply if it is whole: if there is a finish reason, or a reason
 // why the prompt is refused.
 func (d *decoder) End() (*model.Reply, error) {
+	d.yield = nil
+	d.endText()
 	switch {
 	case d.finish == "MISSING_THOUGHT_SIGNATURE":
 		return nil, d.fail(model.InvalidRequest, d.stopped())
@@ -129,7 +131,7 @@ func (d *decoder) fail(class model.Class, err error) error {
 
 // partial returns what has arrived, or nil.
 func (d *decoder) partial() *model.Reply {
-	if !d.started {
+	if len(d.parts) == 0 && len(d.usage) == 0 {
 		return nil
 	}
 	return &model.Reply{

@@ -51,7 +51,9 @@ func (e *encoder) appendConfig(b []byte, req *model.Request) []byte {
 		if e.profile.MaxOutput > 0 {
 			limit = min(limit, e.profile.MaxOutput)
 		}
-		budget = min(budget, limit/2)
+		if budget >= limit {
+			budget = limit / 2
+		}
 	}
 	start := len(b)
 	b = append(b, `,"generationConfig":{`...)

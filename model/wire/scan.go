@@ -79,19 +79,16 @@ func (s *Scanner) Text() []byte {
 	if s.failed {
 		return nil
 	}
-	start := s.at
-	for s.at < len(s.data) {
-		switch c := s.data[s.at]; {
+	for i, start := s.at, s.at; i < len(s.data); i++ {
+		switch c := s.data[i]; {
 		case c == '"':
-			s.at++
-			return s.data[start : s.at-1]
+			s.at = i + 1
+			return s.data[start:i]
 		case c == '\\':
-			s.at += 2
+			i++
 		case c < ' ':
 			s.failed = true
 			return nil
-		default:
-			s.at++
 		}
 	}
 	s.failed = true
@@ -131,29 +128,35 @@ func (s *Scanner) Digits() int {
 
 // Skip reads over any value.
 func (s *Scanner) Skip() {
-	depth := 0
-	for !s.failed {
-		switch c := s.Peek(); c {
-		case '"':
-			s.Text()
+	switch s.Peek() {
+	case '"':
+		s.Text()
+	case '{', '[':
+		s.nested()
+	default:
+		s.literal()
+	}
+}
+
+// nested reads over an object or an array.
+func (s *Scanner) nested() {
+	for depth := 0; s.at < len(s.data); s.at++ {
+		switch s.data[s.at] {
 		case '{', '[':
 			depth++
-			s.at++
 		case '}', ']':
-			depth--
-			s.at++
-		case ',', ':':
-			s.at++
-		case 0:
-			s.failed = true
-		default:
-			s.literal()
-		}
-		if depth <= 0 {
-			s.failed = s.failed || depth < 0
-			return
+			if depth--; depth == 0 {
+				s.at++
+				return
+			}
+		case '"':
+			if s.Text(); s.failed {
+				return
+			}
+			s.at-- // the loop goes on behind it
 		}
 	}
+	s.failed = true
 }
 
 // Value reads over any value and returns it as it stands.
