@@ -16,6 +16,7 @@ var paths = map[model.Mode]string{
 	model.ChatCompletions:   "/chat/completions",
 	model.CodexResponses:    "/responses",
 	model.AnthropicMessages: "/v1/messages",
+	model.GeminiGenerate:    "/models/m:streamGenerateContent?alt=sse",
 }
 
 // hello is the shortest request of each mode.

@@ -13,6 +13,7 @@ import (
 func TestRefusesWhatTheServicesRefuse(t *testing.T) {
 	files := map[model.Mode]string{
 		model.ChatCompletions: "chat", model.CodexResponses: "responses", model.AnthropicMessages: "anthropic",
+		model.GeminiGenerate: "gemini",
 	}
 	for mode, file := range files {
 		data, err := os.ReadFile("testdata/strict/" + file + ".txt")
@@ -45,7 +46,11 @@ func testStrict(t *testing.T, mode model.Mode, body, want string) {
 		}
 		return
 	}
-	if status != 400 || !strings.Contains(reply, `"invalid_request_error"`) {
+	refused := `"invalid_request_error"`
+	if mode == model.GeminiGenerate {
+		refused = `"status":"INVALID_ARGUMENT"`
+	}
+	if status != 400 || !strings.Contains(reply, refused) {
 		t.Errorf("status %d: %s", status, reply)
 	}
 	if !strings.Contains(fmt.Sprint(faults), want) {
