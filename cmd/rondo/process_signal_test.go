@@ -173,3 +173,29 @@ func TestStopWithoutJSONSaysSo(t *testing.T) {
 		t.Errorf("stderr is %q", errs.String())
 	}
 }
+
+func TestSignalWhileThePromptIsReadStopsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newStation(t, apiModes[0], "reply\n  text never\n")
+	c := s.command("run")
+	in, err := c.StdinPipe()
+	if err == nil {
+		err = c.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	stuck := time.AfterFunc(20*time.Second, func() { _ = c.Process.Kill() })
+	defer stuck.Stop()
+	time.Sleep(500 * time.Millisecond)
+	at := time.Now()
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait() // its status is looked at
+	status, ok := c.ProcessState.Sys().(syscall.WaitStatus)
+	if took := time.Since(at); took > stopsWithin || !ok || !status.Signaled() || status.Signal() != syscall.SIGINT {
+		t.Errorf("it ended with %v after %v", c.ProcessState, took)
+	}
+}

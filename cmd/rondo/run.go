@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
 )
 
@@ -61,32 +62,41 @@ error.`,
 
 // runTask is the whole of rondo run: settings, agent, run, exit status.
 func runTask(ctx context.Context, env *environment, o *runOptions, args []string) error {
+	out := newOutput(env, o)
+	t, err := readTask(env, o, args)
+	if err != nil {
+		return out.finish(rondo.Result{}, err)
+	}
+	// Until here a signal ends the program at once, also while it reads stdin.
 	ctx, stop := stopOnSignal(ctx, env)
 	defer stop()
-	out := newOutput(env, o)
-	res, err := carryOut(ctx, env, o, args, out)
+	res, err := t.carryOut(ctx, env, o, out)
 	return out.finish(res, err)
 }
 
+// task is what a run is asked for.
+type task struct {
+	dir, text, system string
+	settings          *config.Loaded
+}
+
+func readTask(env *environment, o *runOptions, args []string) (t task, err error) {
+	if t.dir, err = workspaceDir(env, o.cwd); err != nil {
+		return t, err
+	}
+	if t.settings, err = env.load(t.dir, o.settings.given()); err != nil {
+		return t, err
+	}
+	if t.text, err = promptText(env, args, o); err != nil {
+		return t, err
+	}
+	t.system, err = systemText(env, o.system)
+	return t, err
+}
+
 // carryOut makes the agent that the settings ask for and runs the task.
-func carryOut(ctx context.Context, env *environment, o *runOptions, args []string, out *output) (rondo.Result, error) {
-	dir, err := workspaceDir(env, o.cwd)
-	if err != nil {
-		return rondo.Result{}, err
-	}
-	settings, err := env.load(dir, o.settings.given())
-	if err != nil {
-		return rondo.Result{}, err
-	}
-	text, err := promptText(env, args, o)
-	if err != nil {
-		return rondo.Result{}, err
-	}
-	system, err := systemText(env, o.system)
-	if err != nil {
-		return rondo.Result{}, err
-	}
-	set, err := newSetup(ctx, env, settings, dir)
+func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output) (rondo.Result, error) {
+	set, err := newSetup(ctx, env, t.settings, t.dir)
 	if err != nil {
 		return rondo.Result{}, err
 	}
@@ -96,11 +106,11 @@ func carryOut(ctx context.Context, env *environment, o *runOptions, args []strin
 		return rondo.Result{}, err
 	}
 	env.note(set.notes)
-	agent, err := set.agent(agentOptions{system: system, readOnly: o.plan, listener: out.listener()})
+	agent, err := set.agent(agentOptions{system: t.system, readOnly: o.plan, listener: out.listener()})
 	if err != nil {
 		return rondo.Result{}, err
 	}
-	return agent.Run(ctx, rondo.Request{Text: text, SessionID: id})
+	return agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id})
 }
 
 func workspaceDir(env *environment, cwd string) (string, error) {

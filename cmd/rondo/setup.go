@@ -172,7 +172,7 @@ func (s *setup) find(ctx context.Context, ref string) (string, error) {
 	}
 	found, err := s.store.Find(ctx, ref, s.workspace.Dir())
 	if err != nil {
-		return "", usagef("--resume: %w: rondo sessions list shows what there is", err)
+		return "", usage(fmt.Errorf("--resume: %w", sessionError(ref, err)))
 	}
 	return found.ID, nil
 }
