@@ -59,7 +59,7 @@ type Price struct {
 
 // Cost returns what u costs in US dollars.
 func (p *Price) Cost(u Usage) float64 {
-	plain := u.Input - u.CacheRead - u.CacheWrite
+	plain := max(0, u.Input-u.CacheRead-u.CacheWrite) // what is read may have been written just before, and count twice
 	return (float64(plain)*p.Input + float64(u.CacheRead)*p.CacheRead + float64(u.CacheWrite)*p.CacheWrite + float64(u.Output)*p.Output) / 1e6
 }
 

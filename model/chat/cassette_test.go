@@ -159,9 +159,9 @@ func (w *plain) chunk(data string, index *[]string) {
 		if f, ok := choice["finish_reason"].(string); ok && f != "" {
 			w.finish, w.cut = f, false
 		}
-		m := asMap(choice["delta"])
-		if m == nil {
-			m = asMap(choice["message"])
+		m := asMap(choice["message"])
+		if delta := asMap(choice["delta"]); m == nil || w.text != "" || asString(delta["content"]) != "" {
+			m = delta
 		}
 		w.message(m, index)
 	}

@@ -177,10 +177,10 @@ func (d *decoder) take(c *chunk, data []byte) error {
 }
 
 func (d *decoder) choose(c *choice) error {
-	switch {
-	case c.Delta != nil:
+	if c.Delta != nil {
 		d.takeDelta(c.Delta)
-	case c.Message != nil && d.isEmpty(): // all of it once more at the end of a stream
+	}
+	if c.Message != nil && d.isEmpty() { // else it is all of it once more, at the end of a stream
 		d.takeDelta(c.Message)
 	}
 	if saysSomething(c.Error) {

@@ -69,8 +69,9 @@ func readUsage(v jsontext.Value) model.Usage {
 		CacheWrite: int64(max(u.Details.Written, u.Written)),
 		Reasoning:  int64(max(u.OutputDetails.Reasoning, u.Reasoning)),
 	}
-	if got.CacheRead+got.CacheWrite > got.Input { // they were not counted in
-		got.Input += got.CacheRead + got.CacheWrite
+	cached := got.CacheRead + got.CacheWrite
+	if max(got.CacheRead, got.CacheWrite) > got.Input || u.Read+u.Written > 0 && cached > got.Input { // they were not counted in
+		got.Input += cached
 	}
 	if got.Reasoning > 0 && int64(u.Total) == got.Input+got.Output+got.Reasoning { // nor was the reasoning: xAI
 		got.Output += got.Reasoning
