@@ -3,6 +3,7 @@ package rondo
 import (
 	"context"
 	"iter"
+	"maps"
 	"sync"
 
 	"github.com/rondo-engine/rondo/message"
@@ -94,6 +95,6 @@ func (s *Session) Close() {
 	live.mu.Lock()
 	defer live.mu.Unlock()
 	if s.users--; s.users == 0 {
-		delete(live.byID, s.id)
+		maps.DeleteFunc(live.byID, func(_ string, other *Session) bool { return other == s })
 	}
 }

@@ -38,7 +38,7 @@ func (r *run) Call(ctx context.Context, c loop.Call) (*model.Reply, error) {
 		return nil, err
 	}
 	r.shown = r.shown[:0]
-	r.account(reply)
+	r.account(c, reply)
 	return reply, nil
 }
 
@@ -112,22 +112,36 @@ func waitText(n *model.Notice) string {
 	return fmt.Sprintf("%s: %s: next try in %v", who, strings.ReplaceAll(string(n.Err.Class), "_", " "), left)
 }
 
-// account takes the usage of a reply into the books.
-func (r *run) account(reply *model.Reply) {
+// account takes a reply into the books.
+func (r *run) account(c loop.Call, reply *model.Reply) {
 	p := r.s.model.Profile()
 	m := reply.Message
 	m.Origin = message.Origin{Provider: p.Provider, Model: p.Model, Account: p.Account}
+	reckoned := 0
+	if !c.NoTools {
+		reckoned = r.s.counted(c.History, reply)
+	}
+	r.result.Reasoning = m.Reasoning()
+	if r.result.Reasoning != "" {
+		r.events.emit(Event{Type: EventReasoning, Text: r.result.Reasoning})
+	}
+	r.book(p, reply.Usage, reckoned)
+}
+
+// book takes the usage of a model call into the books. The prompt was reckoned
+// to have so many tokens; 0 if it was not.
+func (r *run) book(p *model.Profile, u model.Usage, reckoned int) {
 	res := &r.result
-	res.Usage = res.Usage.Add(reply.Usage)
+	res.Usage = res.Usage.Add(u)
 	if res.UsageByModel == nil {
 		res.UsageByModel = make(map[string]model.Usage, 1)
 	}
 	name := p.Provider + "/" + p.Model
-	res.UsageByModel[name] = res.UsageByModel[name].Add(reply.Usage)
-	used := store.Update{Usage: reply.Usage, Calls: 1}
-	report := &UsageReport{Provider: p.Provider, Model: p.Model, Usage: reply.Usage}
+	res.UsageByModel[name] = res.UsageByModel[name].Add(u)
+	used := store.Update{Usage: u, Calls: 1}
+	report := &UsageReport{Provider: p.Provider, Model: p.Model, Usage: u, Reckoned: reckoned}
 	if p.Price != nil {
-		cost := p.Price.Cost(reply.Usage)
+		cost := p.Price.Cost(u)
 		report.CostUSD = &cost
 		if res.APICalls == 1 || res.CostUSD != nil {
 			sum := cost
@@ -141,9 +155,5 @@ func (r *run) account(reply *model.Reply) {
 		res.CostUSD = nil
 	}
 	r.saver.used(used)
-	res.Reasoning = m.Reasoning()
-	if res.Reasoning != "" {
-		r.events.emit(Event{Type: EventReasoning, Text: res.Reasoning})
-	}
 	r.events.emit(Event{Type: EventUsage, Usage: report})
 }

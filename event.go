@@ -77,6 +77,7 @@ type Event struct {
 
 // ToolUse is a tool call that begins, or is being written (only Name and Index
 // are known then).
+	Compaction *Compaction
 type ToolUse struct {
 	ID        string          `json:"id,omitzero"`
 	Name      string          `json:"name"`
@@ -106,6 +107,9 @@ type UsageReport struct {
 
 // Failure is what went wrong.
 type Failure struct {
+	// Reckoned is how many tokens the prompt was estimated to have, before
+	// the provider counted Input; 0 where that was not done.
+	Reckoned int
 	Class           model.Class
 	Message         string
 	Provider, Model string

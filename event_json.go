@@ -35,6 +35,8 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 		w.toolResult(e.ToolResult)
 	case EventUsage:
 		w.usageReport(e.Usage)
+	case EventCompaction:
+		w.compaction(e.Compaction)
 	case EventError:
 		w.failure(e.Failure)
 	case EventDone:
@@ -133,6 +135,42 @@ func (w *objectWriter) failure(f *Failure) {
 		w.raw("retry_in_ms", []byte("null"))
 	} else {
 		w.ms("retry_in_ms", f.RetryIn)
+	if u.Input > 0 {
+		w.share("cache_hit_rate", u.HitRate())
+	}
+	if u.Reckoned > 0 {
+		w.num("estimated_input_tokens", int64(u.Reckoned))
+	}
+}
+
+// share writes a part of one with three decimals.
+func (w *objectWriter) share(n string, v float64) {
+	w.name(n)
+	w.b = strconv.AppendFloat(w.b, v, 'f', 3, 64)
+}
+
+func (w *objectWriter) compaction(c *Compaction) {
+	phase := "begin"
+	if c.Done {
+		phase = "end"
+	}
+	w.str("phase", phase)
+	w.str("trigger", string(c.Trigger))
+	w.num("tokens_before", int64(c.TokensBefore))
+	w.num("messages_before", int64(c.MessagesBefore))
+	if !c.Done {
+		return
+	}
+	w.num("tokens_after", int64(c.TokensAfter))
+	w.num("messages_after", int64(c.MessagesAfter))
+	if c.Failure != "" {
+		w.str("failure", c.Failure)
+		return
+	}
+	w.str("method", string(c.Method))
+	if c.Parent != "" {
+		w.str("parent_session_id", c.Parent)
+	}
 	}
 }
 
@@ -157,3 +195,6 @@ func (w *objectWriter) done(r *Result) {
 	w.str("task_id", r.TaskID)
 	w.ms("duration_ms", r.Duration)
 }
+	if r.Usage.Input > 0 {
+		u.share("cache_hit_rate", r.Usage.HitRate())
+	}

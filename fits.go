@@ -39,8 +39,9 @@ func (s *Session) fits(system string, said *message.Message) error {
 	if room <= 0 {
 		return nil
 	}
+	s.look(s.history) // for how the model counts
 	weight := window.Message(said).Add(s.agent.toolWeight).Add(window.Weight{Chars: window.Text(system)})
-	tokens := weight.Tokens(window.DefaultCharsPerToken)
+	tokens := weight.Tokens(s.space.gauge.Ratio.Value())
 	if limit := int(promptShare * float64(room)); tokens > limit {
 		return &PromptTooLargeError{Tokens: tokens, Limit: limit, Model: p.Provider + "/" + p.Model}
 	}

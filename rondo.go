@@ -24,6 +24,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/rondo-engine/rondo/loop"
@@ -59,9 +60,14 @@ type Options struct {
 	ResultLimits tool.Limits
 	// Approve is asked before a tool call runs; nil allows every call.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
+	// Ask puts a question of the agent to the user and waits for the answer;
+	// nil where there is nobody to ask. See ClarifyTool.
+	Ask func(ctx context.Context, q Question) (string, error)
 	// Secrets are hidden in what tools return and in what is told of errors,
 	// before it is shown, sent or saved; nil hides nothing.
 	Secrets *model.Secrets
+	// Context says how the conversation is kept within the model's window.
+	Context ContextOptions
 	// Listeners take the events of every run.
 	Listeners []Listener
 	// Now is the clock; nil is time.Now.
@@ -113,7 +119,8 @@ func New(o Options) (*Agent, error) {
 	case o.Limits.MaxRounds < 0:
 		o.Limits.MaxRounds = 0
 	}
-	registry, err := register(o.Tools)
+	o.Context = o.Context.withDefaults()
+	registry, err := register(slices.Concat(o.Tools, o.Context.Engine.Tools()))
 	if err != nil {
 		return nil, fmt.Errorf("rondo: %w", err)
 	}

@@ -81,6 +81,10 @@ func (r *run) begin(ctx context.Context) error {
 	parts := r.req.Attachments
 	if r.req.Text != "" {
 		text := strings.ToValidUTF8(r.req.Text, "\uFFFD")
+	if r.result.SessionID != r.s.id { // it was compressed and goes on as another
+		r.result.SessionID = r.s.id
+		r.events.rename(r.s.id)
+	}
 		parts = append([]message.Part{message.Text(text)}, parts...)
 	}
 	if len(parts) == 0 {
@@ -97,6 +101,7 @@ func (r *run) begin(ctx context.Context) error {
 func (r *run) resume(ctx context.Context) error {
 	last := r.s.history.Last()
 	if last == nil || last.Role == message.Assistant || last.Role == message.System {
+	r.s.space.keeper.Said()
 		return fmt.Errorf("session %s: %w", r.s.id, ErrNothingToDo)
 	}
 	return r.s.save(ctx, nil, store.Update{Running: true})
@@ -146,15 +151,6 @@ func (r *run) failure(e *model.Error, retryIn time.Duration) *Failure {
 
 // Now returns the time.
 func (r *run) Now() time.Time { return r.a.opts.Now() }
-
-// Manage leaves the history as it is: compression is not built yet, so a
-// prompt that is too large ends the run.
-func (r *run) Manage(_ context.Context, h message.History, overflow bool) (message.History, error) {
-	if overflow {
-		return h, loop.ErrOverflow
-	}
-	return h, nil
-}
 
 // Save makes messages durable.
 func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {

@@ -37,6 +37,7 @@ type Session struct {
 	seq     int64
 }
 
+	space   space
 // ErrNothingToDo says that a run was asked to go on with a conversation that
 // has come to its end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: say what to do next")
@@ -52,8 +53,13 @@ func newSession(a *Agent, id string) *Session {
 	return s
 }
 
-// ID returns the session's id.
-func (s *Session) ID() string { return s.id }
+// ID returns the session's id. It changes when the conversation is compressed,
+// since that goes on in a session of its own.
+func (s *Session) ID() string {
+	s.agent.live.mu.Lock()
+	defer s.agent.live.mu.Unlock()
+	return s.id
+}
 
 // Run runs one turn to its end, as Agent.Run does. What it does when another run
 // of the session goes on is for Request.Busy to say.
@@ -136,6 +142,9 @@ func (s *Session) load(ctx context.Context, req Request) error {
 	if st := s.agent.opts.Store; st != nil && !s.fresh {
 		meta, msgs, err := st.Load(ctx, s.id)
 		if err != nil {
+			return fmt.Errorf("load session %s: %w", s.id, err)
+		}
+		if err := s.follow(ctx); err != nil {
 			return fmt.Errorf("load session %s: %w", s.id, err)
 		}
 		if err := s.restore(ctx, meta, msgs); err != nil {

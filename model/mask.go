@@ -28,6 +28,9 @@ func mask(text string) string {
 	return text
 }
 
+// Mask hides everything in text that looks like a key, as "[key]".
+func Mask(text string) string { return mask(text) }
+
 // maskedError is an error whose text shows no key.
 type maskedError struct {
 	text string

@@ -184,6 +184,15 @@ func (u Usage) Add(v Usage) Usage {
 	}
 }
 
+// HitRate returns the share of the prompts that was read from a cache, from 0
+// to 1.
+func (u Usage) HitRate() float64 {
+	if u.Input <= 0 {
+		return 0
+	}
+	return float64(u.CacheRead) / float64(u.Input)
+}
+
 // KeySource gives out the key for a call. Implementations are safe for
 // concurrent use and keep keys out of their errors.
 type KeySource interface {

@@ -74,7 +74,7 @@ func (r *Round) cut(t *Tool, call Call, res Result, limit int) Result {
 		if t != nil && t.Untrusted {
 			whole = fence(t.Name, whole)
 		}
-		path, err := spill(r.limits.SpillDir, call, whole)
+		path, err := Spill(r.limits.SpillDir, call, whole)
 		if err != nil {
 			where = "; saving the whole failed: " + err.Error()
 			break
@@ -107,8 +107,9 @@ func headTail(text string, limit int, where string) string {
 	return fmt.Sprintf("%s\n[%d bytes cut%s]\n%s", strings.TrimSuffix(text[:head], "\n"), tail-head, where, text[tail:])
 }
 
-// spill saves text to a new file in dir, named after the call.
-func spill(dir string, call Call, text string) (string, error) {
+// Spill saves text to a new file in dir, which is made if need be, and returns
+// its path. The file is named after the call.
+func Spill(dir string, call Call, text string) (string, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}

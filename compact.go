@@ -1,0 +1,240 @@
+package rondo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/window"
+)
+
+// Trigger says why a conversation is compressed.
+type Trigger string
+
+// The triggers.
+const (
+	// TriggerThreshold: the window is filled beyond the threshold.
+	TriggerThreshold Trigger = "threshold"
+	// TriggerOverflow: the model refused the prompt for its size.
+	TriggerOverflow Trigger = "overflow"
+	// TriggerRequested: the user asked for it.
+	TriggerRequested Trigger = "requested"
+	// TriggerBetween: between turns, harder, since the window is nearly full.
+	TriggerBetween Trigger = "between_turns"
+)
+
+// Compaction tells of a compression: that it begins, and then how it ended.
+type Compaction struct {
+	Trigger Trigger
+	// Done is false when it begins. What follows is known at its end.
+	Done bool
+	// Method says how room was made; empty if the pass failed.
+	Method window.Method
+	// TokensBefore and TokensAfter are estimated sizes of the prompt.
+	TokensBefore, TokensAfter     int
+	MessagesBefore, MessagesAfter int
+	// Failure says why nothing was changed; empty if something was.
+	Failure string
+	// Parent is the session that keeps the whole; the event's session goes on.
+	Parent string
+}
+
+// compress makes one pass and tells of it. The failure is that of a pass that
+// changed nothing; the error ends the run.
+func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (h message.History, failure, err error) {
+	s := r.s
+	r.equip(v)
+	told := Compaction{Trigger: why, TokensBefore: v.Tokens, MessagesBefore: v.History.Len()}
+	begun := told
+	r.events.emit(Event{Type: EventCompaction, Compaction: &begun})
+	before := s.space.keeper.State
+	o, err := s.space.keeper.Compress(ctx, v, r.a.opts.Now())
+	if err == nil && o.Failure == nil {
+		parent := s.id
+		if o.History, err = r.goOn(ctx, o.History); errors.Is(err, store.ErrContinued) {
+			o.Failure, err = err, nil
+		}
+		if err != nil || o.Failure != nil {
+			s.space.keeper.State = before
+			o.History, o.After, o.MessagesAfter = v.History, o.Before, o.MessagesBefore
+		} else if s.id != parent {
+			told.Parent = parent
+		}
+	}
+	told.Done, told.Method, told.TokensAfter, told.MessagesAfter = true, o.Method, o.After, o.MessagesAfter
+	if failed := errors.Join(o.Failure, err); failed != nil {
+		told.Failure, told.Method = r.a.opts.Secrets.Hide(failed.Error()), ""
+	}
+	r.events.emit(Event{Type: EventCompaction, Compaction: &told})
+	if err != nil {
+		return v.History, o.Failure, endOf(err)
+	}
+	return o.History, o.Failure, nil
+}
+
+// equip gives the view what a compression needs.
+func (r *run) equip(v *window.View) {
+	s, o := r.s, &r.a.opts
+	v.Estimate = s.space.gauge.Estimate
+	v.Summariser = &summariser{r}
+	v.Hide = func(text string) string { return model.Mask(o.Secrets.Hide(text)) }
+	if o.Context.Carry != nil {
+		v.Carry = o.Context.Carry(s.id)
+	}
+	if s.stored {
+		v.Record = "What was said before is kept whole in session " + s.id + "."
+	}
+	if dir := o.ResultLimits.SpillDir; dir != "" {
+		v.Spill = func(c *message.ToolCall, text string) (string, error) {
+			return tool.Spill(dir, tool.Call{ID: c.ID, Name: c.Name}, text)
+		}
+	}
+}
+
+// goOn begins the session in which a compressed conversation goes on, and
+// returns its history. Without a store that keeps lines of sessions, the session
+// stays the same.
+func (r *run) goOn(ctx context.Context, h message.History) (message.History, error) {
+	s, o := r.s, &r.a.opts
+	line, ok := o.Store.(store.Continuer)
+	if !ok || !s.stored {
+		return h, nil
+	}
+	parent, err := line.Tip(ctx, s.id)
+	if err != nil {
+		return h, err
+	}
+	if parent.ID != s.id {
+		return h, fmt.Errorf("%w: it goes on as %s", store.ErrContinued, parent.ID)
+	}
+	system := s.system
+	if o.Context.Refresh != nil && r.req.System == "" {
+		system = o.Context.Refresh()
+	}
+	copies := make([]*message.Message, h.Len())
+	for i, m := range h.Messages() {
+		c := *m
+		c.ID = messageID(i + 1)
+		if c.Time.IsZero() {
+			c.Time = o.Now()
+		}
+		copies[i] = &c
+	}
+	p := s.model.Profile()
+	child := store.Session{
+		ID: o.NewID(), Title: parent.Title, Parent: s.id, Workspace: parent.Workspace,
+		Provider: p.Provider, Model: p.Model, System: system, CreatedAt: o.Now(),
+	}
+	if err := line.Continue(ctx, child, copies); err != nil {
+		return h, err
+	}
+	s.rename(child.ID)
+	s.nextID = len(copies) + 1
+	s.system, r.system = system, system
+	r.result.SessionID = child.ID
+	r.events.rename(child.ID)
+	history, _ := message.Normalise(copies)
+	return history, nil
+}
+
+// follow turns to the session in which s goes on after compressions, if there
+// is one.
+func (s *Session) follow(ctx context.Context) error {
+	line, ok := s.agent.opts.Store.(store.Continuer)
+	if !ok {
+		return nil
+	}
+	tip, err := line.Tip(ctx, s.id)
+	if err != nil || tip.ID == s.id {
+		return err
+	}
+	if !s.rename(tip.ID) {
+		return fmt.Errorf("session %s goes on as %s: %w", s.id, tip.ID, ErrBusy)
+	}
+	return nil
+}
+
+// rename gives s the id of the session that continues it. Those who know it by
+// the old one still find it. It reports false if that session is in use apart
+// from s.
+func (s *Session) rename(id string) bool {
+	live := &s.agent.live
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	if other := live.byID[id]; other != nil && other != s {
+		return false
+	}
+	s.id = id
+	if live.byID != nil {
+		live.byID[id] = s
+	}
+	return true
+}
+
+// summariserTime bounds a call for a summary.
+const summariserTime = 2 * time.Minute
+
+// summariser asks the model for side tasks, and the agent's own if that fails.
+type summariser struct{ r *run }
+
+// models are those that may be asked, in order.
+func (x *summariser) models() []model.Model {
+	if m := x.r.a.opts.Context.Summariser; m != nil && m != x.r.s.model {
+		return []model.Model{m, x.r.s.model}
+	}
+	return []model.Model{x.r.s.model}
+}
+
+// Room is the room that the smallest of the models has.
+func (x *summariser) Room() int {
+	room := 0
+	for _, m := range x.models() {
+		if n := window.Room(m.Profile(), 0); n > 0 && (room == 0 || n < room) {
+			room = n
+		}
+	}
+	return room
+}
+
+// Ask asks one model after the other.
+func (x *summariser) Ask(ctx context.Context, req *model.Request) (*model.Reply, error) {
+	var failed []error
+	for _, m := range x.models() {
+		reply, err := x.r.askAside(ctx, m, req)
+		if err == nil {
+			return reply, nil
+		}
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		failed = append(failed, err)
+	}
+	return nil, errors.Join(failed...)
+}
+
+// askAside makes a call that is no part of the conversation, and takes what it
+// used into the books.
+func (r *run) askAside(ctx context.Context, m model.Model, req *model.Request) (*model.Reply, error) {
+	ctx, cancel := context.WithTimeout(ctx, summariserTime)
+	defer cancel()
+	began := r.a.opts.Now()
+	defer func() { r.result.ModelTime += r.a.opts.Now().Sub(began) }()
+	r.result.APICalls++
+	for d, err := range m.Stream(ctx, req) {
+		switch {
+		case err != nil:
+			return nil, err
+		case d.Kind == model.DeltaRetry, d.Kind == model.DeltaSwitch:
+			r.result.APICalls++
+		case d.Kind == model.DeltaDone:
+			r.book(m.Profile(), d.Reply.Usage, 0)
+			return d.Reply, nil
+		}
+	}
+	return nil, errors.New("the model's stream ended without a reply: the adapter is at fault")
+}
