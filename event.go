@@ -71,13 +71,13 @@ type Event struct {
 	ToolUse    *ToolUse
 	ToolResult *ToolResult
 	Usage      *UsageReport
+	Compaction *Compaction
 	Failure    *Failure
 	Done       *Result
 }
 
 // ToolUse is a tool call that begins, or is being written (only Name and Index
 // are known then).
-	Compaction *Compaction
 type ToolUse struct {
 	ID        string          `json:"id,omitzero"`
 	Name      string          `json:"name"`
@@ -101,15 +101,15 @@ type ToolResult struct {
 type UsageReport struct {
 	Provider, Model string
 	model.Usage
+	// Reckoned is how many tokens the prompt was estimated to have, before
+	// the provider counted Input; 0 where that was not done.
+	Reckoned int
 	// CostUSD is nil when the price is not known.
 	CostUSD *float64
 }
 
 // Failure is what went wrong.
 type Failure struct {
-	// Reckoned is how many tokens the prompt was estimated to have, before
-	// the provider counted Input; 0 where that was not done.
-	Reckoned int
 	Class           model.Class
 	Message         string
 	Provider, Model string

@@ -123,18 +123,6 @@ func (w *objectWriter) usageReport(u *UsageReport) {
 	w.num("output_tokens", u.Output)
 	w.num("reasoning_tokens", u.Reasoning)
 	w.value("cost_usd", u.CostUSD)
-}
-
-func (w *objectWriter) failure(f *Failure) {
-	w.str("class", string(f.Class))
-	w.str("message", f.Message)
-	w.str("provider", f.Provider)
-	w.str("model", f.Model)
-	w.num("status", int64(f.Status))
-	if f.RetryIn < 0 {
-		w.raw("retry_in_ms", []byte("null"))
-	} else {
-		w.ms("retry_in_ms", f.RetryIn)
 	if u.Input > 0 {
 		w.share("cache_hit_rate", u.HitRate())
 	}
@@ -171,6 +159,18 @@ func (w *objectWriter) compaction(c *Compaction) {
 	if c.Parent != "" {
 		w.str("parent_session_id", c.Parent)
 	}
+}
+
+func (w *objectWriter) failure(f *Failure) {
+	w.str("class", string(f.Class))
+	w.str("message", f.Message)
+	w.str("provider", f.Provider)
+	w.str("model", f.Model)
+	w.num("status", int64(f.Status))
+	if f.RetryIn < 0 {
+		w.raw("retry_in_ms", []byte("null"))
+	} else {
+		w.ms("retry_in_ms", f.RetryIn)
 	}
 }
 
@@ -191,10 +191,10 @@ func (w *objectWriter) done(r *Result) {
 	u.num("reasoning_tokens", r.Usage.Reasoning)
 	u.value("cost_usd", r.CostUSD)
 	u.num("api_calls", int64(r.APICalls))
+	if r.Usage.Input > 0 {
+		u.share("cache_hit_rate", r.Usage.HitRate())
+	}
 	w.b = append(u.b, '}')
 	w.str("task_id", r.TaskID)
 	w.ms("duration_ms", r.Duration)
 }
-	if r.Usage.Input > 0 {
-		u.share("cache_hit_rate", r.Usage.HitRate())
-	}

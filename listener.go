@@ -43,6 +43,13 @@ func (e *emitter) emit(ev Event) {
 	}
 }
 
+// rename names another session in what follows.
+func (e *emitter) rename(session string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.session = session
+}
+
 // listen starts a goroutine that calls l until the emitter is closed. It must
 // not be called after the first event.
 func (e *emitter) listen(l Listener) {
@@ -54,13 +61,6 @@ func (e *emitter) listen(l Listener) {
 		defer close(ended)
 		defer func() {
 			if p := recover(); p != nil {
-// rename names another session in what follows.
-func (e *emitter) rename(session string) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.session = session
-}
-
 				q.close()
 				e.emit(Event{Type: EventStatus, Text: fmt.Sprintf("a listener panicked and is not called again: %v", p)})
 			}

@@ -60,9 +60,6 @@ type Options struct {
 	ResultLimits tool.Limits
 	// Approve is asked before a tool call runs; nil allows every call.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
-	// Ask puts a question of the agent to the user and waits for the answer;
-	// nil where there is nobody to ask. See ClarifyTool.
-	Ask func(ctx context.Context, q Question) (string, error)
 	// Secrets are hidden in what tools return and in what is told of errors,
 	// before it is shown, sent or saved; nil hides nothing.
 	Secrets *model.Secrets

@@ -74,6 +74,10 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.s.load(ctx, r.req); err != nil {
 		return err
 	}
+	if r.result.SessionID != r.s.id { // it was compressed and goes on as another
+		r.result.SessionID = r.s.id
+		r.events.rename(r.s.id)
+	}
 	if r.req.System != "" {
 		r.s.system = r.req.System
 	}
@@ -81,10 +85,6 @@ func (r *run) begin(ctx context.Context) error {
 	parts := r.req.Attachments
 	if r.req.Text != "" {
 		text := strings.ToValidUTF8(r.req.Text, "\uFFFD")
-	if r.result.SessionID != r.s.id { // it was compressed and goes on as another
-		r.result.SessionID = r.s.id
-		r.events.rename(r.s.id)
-	}
 		parts = append([]message.Part{message.Text(text)}, parts...)
 	}
 	if len(parts) == 0 {
@@ -94,6 +94,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.s.fits(r.system, said); err != nil {
 		return err
 	}
+	r.s.space.keeper.Said()
 	return r.s.say(ctx, said)
 }
 
@@ -101,7 +102,6 @@ func (r *run) begin(ctx context.Context) error {
 func (r *run) resume(ctx context.Context) error {
 	last := r.s.history.Last()
 	if last == nil || last.Role == message.Assistant || last.Role == message.System {
-	r.s.space.keeper.Said()
 		return fmt.Errorf("session %s: %w", r.s.id, ErrNothingToDo)
 	}
 	return r.s.save(ctx, nil, store.Update{Running: true})

@@ -33,11 +33,11 @@ type Session struct {
 	history message.History
 	system  string
 	cache   model.Cache
+	space   space
 	nextID  int
 	seq     int64
 }
 
-	space   space
 // ErrNothingToDo says that a run was asked to go on with a conversation that
 // has come to its end.
 var ErrNothingToDo = errors.New("there is nothing to go on with: say what to do next")
@@ -140,11 +140,11 @@ func (s *Session) load(ctx context.Context, req Request) error {
 	}
 	s.system = s.agent.opts.System
 	if st := s.agent.opts.Store; st != nil && !s.fresh {
-		meta, msgs, err := st.Load(ctx, s.id)
-		if err != nil {
+		if err := s.follow(ctx); err != nil {
 			return fmt.Errorf("load session %s: %w", s.id, err)
 		}
-		if err := s.follow(ctx); err != nil {
+		meta, msgs, err := st.Load(ctx, s.id)
+		if err != nil {
 			return fmt.Errorf("load session %s: %w", s.id, err)
 		}
 		if err := s.restore(ctx, meta, msgs); err != nil {

@@ -11,6 +11,8 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
@@ -54,6 +56,19 @@ type Request struct {
 	// conversation; nil encodes all anew. It must not be shared between
 	// conversations that run at the same time.
 	Cache *Cache
+}
+
+// SystemTexts returns the system prompt and the history's own system messages,
+// those that say something.
+func (r *Request) SystemTexts() []string {
+	texts := []string{r.System}
+	for _, m := range r.History.Messages() {
+		if m.Role != message.System {
+			break
+		}
+		texts = append(texts, m.Text())
+	}
+	return slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // ToolChoice says whether the model may, must or must not call a tool.
