@@ -2,13 +2,10 @@ package anthropic
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -41,12 +38,6 @@ func Encode(p *model.Profile, req *model.Request) ([][]byte, error) {
 	return e.pieces, nil
 }
 
-// reserved are the members of the body that a profile cannot set.
-var reserved = []string{"messages", "model", "stream", "system"}
-
-// extraNames returns the names of the profile's extra members in a fixed order.
-func extraNames(p *model.Profile) []string { return slices.Sorted(maps.Keys(p.Extra)) }
-
 // encoded is a request that is ready to be sent.
 type encoded struct {
 	pieces [][]byte
@@ -60,13 +51,8 @@ func encode(p *model.Profile, req *model.Request, plain bool) (*encoded, error) 
 	if open := req.History.OpenCalls(); len(open) > 0 {
 		return nil, fmt.Errorf("call %q at the end of the history has no result", open[0].ID)
 	}
-	for _, name := range extraNames(p) {
-		if slices.Contains(reserved, name) {
-			return nil, fmt.Errorf("extra member %q of the profile: the engine itself sends this one", name)
-		}
-		if value := p.Extra[name]; value != "" && !jsontext.Value(value).IsValid(jsontext.AllowDuplicateNames(true)) {
-			return nil, fmt.Errorf("extra member %q of the profile is not JSON", name)
-		}
+	if err := wire.CheckExtra(p, "messages", "model", "stream", "system"); err != nil {
+		return nil, err
 	}
 	e := &encoder{profile: p, plain: plain, cache: req.Cache}
 	if e.cache == nil {

@@ -1,20 +1,18 @@
 package anthropic
 
 import (
-	"bytes"
-	"strconv"
-
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // event is one event of a stream. Members that only some events have are zero
 // in the others.
 type event struct {
 	Type    string         `json:"type"`
-	Index   tolerantInt    `json:"index"`
+	Index   wire.Count     `json:"index"`
 	Message *reply         `json:"message"`
 	Block   jsontext.Value `json:"content_block"`
 	Delta   jsontext.Value `json:"delta"`
@@ -59,12 +57,12 @@ func (e *ending) refusal() string {
 // usage counts tokens as the API does: the three counts of the input exclude
 // each other. In message_delta the counts are cumulative.
 type usage struct {
-	Input      tolerantInt `json:"input_tokens"`
-	CacheWrite tolerantInt `json:"cache_creation_input_tokens"`
-	CacheRead  tolerantInt `json:"cache_read_input_tokens"`
-	Output     tolerantInt `json:"output_tokens"`
+	Input      wire.Count `json:"input_tokens"`
+	CacheWrite wire.Count `json:"cache_creation_input_tokens"`
+	CacheRead  wire.Count `json:"cache_read_input_tokens"`
+	Output     wire.Count `json:"output_tokens"`
 	Details    struct {
-		Thinking tolerantInt `json:"thinking_tokens"`
+		Thinking wire.Count `json:"thinking_tokens"`
 	} `json:"output_tokens_details"`
 }
 
@@ -73,7 +71,7 @@ func (u *usage) update(v *usage) {
 	if v == nil {
 		return
 	}
-	take := func(to *tolerantInt, from tolerantInt) {
+	take := func(to *wire.Count, from wire.Count) {
 		if from > 0 {
 			*to = from
 		}
@@ -91,19 +89,6 @@ func (u *usage) neutral() model.Usage {
 		CacheRead: int64(u.CacheRead), CacheWrite: int64(u.CacheWrite),
 		Output: int64(u.Output), Reasoning: int64(u.Details.Thinking),
 	}
-}
-
-// tolerantInt is a count that some gateways send as 12.0, "12" or null.
-// What is no number counts as 0.
-type tolerantInt int64
-
-// UnmarshalJSON reads any JSON value.
-func (n *tolerantInt) UnmarshalJSON(data []byte) error {
-	*n = 0
-	if f, err := strconv.ParseFloat(string(bytes.Trim(data, `"`)), 64); err == nil {
-		*n = tolerantInt(f)
-	}
-	return nil
 }
 
 // contentBlock is a content block of a reply or of a request.

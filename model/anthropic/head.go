@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
-	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/wire"
 )
@@ -28,7 +27,7 @@ type head struct {
 
 // head returns the head of req, the last one if nothing in it has changed.
 func (e *encoder) head(req *model.Request) (*head, error) {
-	system := systemTexts(req)
+	system := req.SystemTexts()
 	m := e.memory()
 	if h := m.head; h != nil && h.profile == e.profile && h.tools == req.Tools && slices.Equal(h.system, system) {
 		return h, nil
@@ -44,24 +43,6 @@ func (e *encoder) head(req *model.Request) (*head, error) {
 	h.bytes = append(b, `,"messages":[`...)
 	m.head = h
 	return h, nil
-}
-
-// systemTexts returns the system prompt and the history's own system messages.
-func systemTexts(req *model.Request) []string {
-	var texts []string
-	add := func(s string) {
-		if strings.TrimSpace(s) != "" {
-			texts = append(texts, s)
-		}
-	}
-	add(req.System)
-	for _, m := range req.History.Messages() {
-		if m.Role != message.System {
-			break
-		}
-		add(m.Text())
-	}
-	return texts
 }
 
 func (h *head) appendSystem(b []byte, mark bool) []byte {
@@ -107,35 +88,23 @@ func (e *encoder) appendTools(b []byte, h *head, mark bool) ([]byte, error) {
 }
 
 func (h *head) appendSpecs(b []byte) ([]byte, error) {
-	if h.tools == nil {
-		return b, nil
-	}
-	h.names = make(map[string]string)
-	seen := make(map[string]bool)
-	for i := range h.tools.Specs {
-		t := &h.tools.Specs[i]
-		name := wire.Name(t.Name, false)
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		if name != t.Name {
-			h.names[name] = t.Name
-		}
+	var tools []wire.Tool
+	tools, h.names = wire.Tools(h.tools, false)
+	for _, t := range tools {
 		var err error
-		if b, err = appendTool(b, t, name); err != nil {
+		if b, err = appendTool(b, t); err != nil {
 			return nil, err
 		}
 	}
 	return b, nil
 }
 
-func appendTool(b []byte, t *model.ToolSpec, name string) ([]byte, error) {
+func appendTool(b []byte, t wire.Tool) ([]byte, error) {
 	schema, err := inputSchema(t.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("tool %q: schema: %w", t.Name, err)
+		return nil, fmt.Errorf("tool %q: schema: %w", t.ToolSpec.Name, err)
 	}
-	b = wire.AppendString(append(b, `{"name":`...), name)
+	b = wire.AppendString(append(b, `{"name":`...), t.Name)
 	if t.Description != "" {
 		b = wire.AppendString(append(b, `,"description":`...), t.Description)
 	}

@@ -43,7 +43,7 @@ func (e *encoder) tail(req *model.Request, stream, thinks bool, prompt int) []by
 		b = e.appendThinkingMode(b, req, budget)
 	}
 	b = e.appendToolChoice(b, req)
-	for _, name := range extraNames(e.profile) {
+	for _, name := range wire.ExtraNames(e.profile) {
 		switch {
 		case name == "tools", name == "thinking", e.profile.Extra[name] == "":
 		case name == "tool_choice" && (req.ToolChoice != model.ToolAuto || !hasTools(req)):

@@ -2,15 +2,12 @@ package gemini
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/go-json-experiment/json/jsontext"
-
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // Encode returns the body of the request that asks for req, in pieces to be
@@ -48,7 +45,7 @@ func encode(p *model.Profile, req *model.Request) (*encoded, error) {
 	if open := req.History.OpenCalls(); len(open) > 0 {
 		return nil, fmt.Errorf("call %q at the end of the history has no result", open[0].ID)
 	}
-	if err := checkExtra(p); err != nil {
+	if err := wire.CheckExtra(p, "contents", "systemInstruction"); err != nil {
 		return nil, err
 	}
 	cache := req.Cache
@@ -66,21 +63,6 @@ func encode(p *model.Profile, req *model.Request) (*encoded, error) {
 	out.pieces = append(out.pieces, e.tail(req))
 	return out, nil
 }
-
-func checkExtra(p *model.Profile) error {
-	for _, name := range extraNames(p) {
-		if name == "contents" || name == "systemInstruction" {
-			return fmt.Errorf("extra member %q of the profile: the engine itself sends this one", name)
-		}
-		if value := p.Extra[name]; value != "" && !jsontext.Value(value).IsValid(lenient) {
-			return fmt.Errorf("extra member %q of the profile is not JSON", name)
-		}
-	}
-	return nil
-}
-
-// extraNames returns the names of the profile's extra members in a fixed order.
-func extraNames(p *model.Profile) []string { return slices.Sorted(maps.Keys(p.Extra)) }
 
 // encoder encodes for one profile.
 type encoder struct {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/wire"
 )
@@ -24,7 +23,7 @@ type head struct {
 
 // head returns the head of req, the last one if nothing in it has changed.
 func (e *encoder) head(req *model.Request, cache *model.Cache) (*head, error) {
-	system := systemTexts(req)
+	system := req.SystemTexts()
 	if h, ok := cache.Aux.(*head); ok && h.profile == e.profile && h.tools == req.Tools && slices.Equal(h.system, system) {
 		return h, nil
 	}
@@ -44,18 +43,6 @@ func (e *encoder) head(req *model.Request, cache *model.Cache) (*head, error) {
 	h.bytes = append(b, `"contents":[`...)
 	cache.Aux = h
 	return h, nil
-}
-
-// systemTexts returns the system prompt and the history's own system messages.
-func systemTexts(req *model.Request) []string {
-	texts := []string{req.System}
-	for _, m := range req.History.Messages() {
-		if m.Role != message.System {
-			break
-		}
-		texts = append(texts, m.Text())
-	}
-	return slices.DeleteFunc(texts, func(s string) bool { return strings.TrimSpace(s) == "" })
 }
 
 // appendTools appends the tools on offer, those of the same name once, and
@@ -81,36 +68,26 @@ func (h *head) appendTools(b []byte) ([]byte, error) {
 }
 
 func (h *head) appendFunctions(b []byte) ([]byte, error) {
-	if h.tools == nil || len(h.tools.Specs) == 0 {
+	var tools []wire.Tool
+	if tools, h.names = wire.Tools(h.tools, true); tools == nil {
 		return b, nil
 	}
-	h.names = make(map[string]string)
-	seen := make(map[string]bool)
 	b = append(b, `{"functionDeclarations":[`...)
-	for i := range h.tools.Specs {
-		t := &h.tools.Specs[i]
-		name := wire.Name(t.Name, true)
-		if seen[name] {
-			continue
-		}
-		seen[name] = true
-		if name != t.Name {
-			h.names[name] = t.Name
-		}
+	for _, t := range tools {
 		var err error
-		if b, err = appendFunction(b, t, name); err != nil {
+		if b, err = appendFunction(b, t); err != nil {
 			return nil, err
 		}
 	}
 	return append(b[:len(b)-1], "]},"...), nil
 }
 
-func appendFunction(b []byte, t *model.ToolSpec, name string) ([]byte, error) {
+func appendFunction(b []byte, t wire.Tool) ([]byte, error) {
 	schema, err := model.PlainSchema(t.Schema)
 	if err != nil {
-		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+		return nil, fmt.Errorf("tool %q: %w", t.ToolSpec.Name, err)
 	}
-	b = wire.AppendString(append(b, `{"name":`...), name)
+	b = wire.AppendString(append(b, `{"name":`...), t.Name)
 	if t.Description != "" {
 		b = wire.AppendString(append(b, `,"description":`...), t.Description)
 	}

@@ -2,12 +2,12 @@ package gemini
 
 import (
 	"bytes"
-	"strconv"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/model/wire"
 )
 
 // response is a GenerateContentResponse: a reply or a piece of one.
@@ -24,7 +24,7 @@ type response struct {
 }
 
 type candidate struct {
-	Index   tolerantInt `json:"index"`
+	Index   wire.Count `json:"index"`
 	Content struct {
 		Parts []jsontext.Value `json:"parts"`
 	} `json:"content"`
@@ -65,11 +65,11 @@ func (f *functionCall) arguments() string {
 // prompt, and what was thought is not part of the candidates.
 func readUsage(data []byte) model.Usage {
 	var u struct {
-		Prompt     tolerantInt `json:"promptTokenCount"`
-		ToolPrompt tolerantInt `json:"toolUsePromptTokenCount"`
-		Cached     tolerantInt `json:"cachedContentTokenCount"`
-		Candidates tolerantInt `json:"candidatesTokenCount"`
-		Thoughts   tolerantInt `json:"thoughtsTokenCount"`
+		Prompt     wire.Count `json:"promptTokenCount"`
+		ToolPrompt wire.Count `json:"toolUsePromptTokenCount"`
+		Cached     wire.Count `json:"cachedContentTokenCount"`
+		Candidates wire.Count `json:"candidatesTokenCount"`
+		Thoughts   wire.Count `json:"thoughtsTokenCount"`
 	}
 	if len(data) == 0 || json.Unmarshal(data, &u, lenient) != nil {
 		return model.Usage{}
@@ -78,17 +78,4 @@ func readUsage(data []byte) model.Usage {
 		Input: int64(u.Prompt + u.ToolPrompt), CacheRead: int64(u.Cached),
 		Output: int64(u.Candidates + u.Thoughts), Reasoning: int64(u.Thoughts),
 	}
-}
-
-// tolerantInt is a count that protocol buffers may write as "12", and gateways
-// as 12.0 or null. What is no number counts as 0.
-type tolerantInt int64
-
-// UnmarshalJSON reads any JSON value.
-func (n *tolerantInt) UnmarshalJSON(data []byte) error {
-	*n = 0
-	if f, err := strconv.ParseFloat(string(bytes.Trim(data, `"`)), 64); err == nil {
-		*n = tolerantInt(f)
-	}
-	return nil
 }

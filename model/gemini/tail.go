@@ -30,7 +30,7 @@ func (e *encoder) tail(req *model.Request) []byte {
 		forced = true
 		b = appendToolChoice(b, req.ToolChoice)
 	}
-	for _, name := range extraNames(e.profile) {
+	for _, name := range wire.ExtraNames(e.profile) {
 		value := e.profile.Extra[name]
 		if name == "tools" || value == "" || name == "toolConfig" && forced {
 			continue

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+
+	"github.com/rondo-engine/rondo/model"
 )
 
 const (
@@ -38,6 +40,35 @@ func Name(s string, lead bool) string {
 }
 
 func leads(c byte) bool { return isNameByte(c) && c != '-' && (c < '0' || c > '9') }
+
+// Tool is a tool under the name that it is sent under.
+type Tool struct {
+	*model.ToolSpec
+	Name string
+}
+
+// Tools returns the tools of a set, which may be nil, under names as Name makes
+// them, those of the same name once; and the tools' own names by those they are
+// sent under, where they differ.
+func Tools(set *model.ToolSet, lead bool) (tools []Tool, names map[string]string) {
+	if set == nil || len(set.Specs) == 0 {
+		return nil, nil
+	}
+	names = make(map[string]string)
+	seen := make(map[string]bool)
+	for i := range set.Specs {
+		t := Tool{&set.Specs[i], Name(set.Specs[i].Name, lead)}
+		if seen[t.Name] {
+			continue
+		}
+		seen[t.Name] = true
+		if t.Name != t.ToolSpec.Name {
+			names[t.Name] = t.ToolSpec.Name
+		}
+		tools = append(tools, t)
+	}
+	return tools, names
+}
 
 // CallID makes the id of a call that came without one. It is the same for the
 // same call of the same reply.
