@@ -89,7 +89,7 @@ const commandSign = `"tool_use_start"`
 
 var interruptions = []struct{ name, script, sign string }{
 	{"stalled stream", "reply\n  text Half a\n  stall\nreply\n  text Went on.\n", `"text_delta"`},
-	{"running command", "reply\n  call shell {\"command\":\"touch started; setsid sleep 61731 & sleep 61732\"}\nreply\n  text Went on.\n", commandSign},
+	{"running command", "reply\n  call shell {\"command\":\"trap '' TERM INT; touch started; setsid sleep 61731 & sleep 61732\"}\nreply\n  text Went on.\n", commandSign},
 	{"back-off", "reply\n  status 429 Slow down.\n  header Retry-After: 30\nreply\n  text Went on.\n", `"rate_limit"`},
 }
 
@@ -139,13 +139,17 @@ func noneLeft(t *testing.T, marks ...string) {
 	}
 }
 
-func TestSecondSignalStopsAtOnce(t *testing.T) {
+// timeout(1) and others send a signal to a process and once more to its group;
+// that is one stop, and a clean one.
+func TestSignalThatComesTwiceIsOneStop(t *testing.T) {
 	t.Parallel()
-	s := newStation(t, apiModes[0], "reply\n  text Half a\n  stall\nreply\n  text Went on.\n")
-	e, took := s.interrupt(`"text_delta"`, []syscall.Signal{syscall.SIGINT, syscall.SIGINT}, "run", "--json", "please work")
-	if e.status != 130 || took > stopsWithin {
-		t.Errorf("status %d after %v", e.status, took)
+	in := interruptions[1]
+	s := newStation(t, apiModes[0], strings.NewReplacer("61731", "61991", "61732", "61992").Replace(in.script))
+	e, took := s.interrupt(in.sign, []syscall.Signal{syscall.SIGTERM, syscall.SIGTERM}, "run", "--json", "please work")
+	if done := e.done(t); e.status != 130 || took > stopsWithin || done.Reason != "user_cancel" {
+		t.Errorf("status %d after %v, %+v", e.status, took, done)
 	}
+	noneLeft(t, "61991", "61992")
 	s.resumes()
 }
 

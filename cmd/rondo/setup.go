@@ -26,6 +26,7 @@ type setup struct {
 	models    *models
 	model     model.Model
 	workspace *builtin.Workspace
+	commands  commands
 	tools     []*tool.Tool
 	spill     string
 	store     *sqlite.Store
@@ -64,6 +65,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 
 // close releases what newSetup opened.
 func (s *setup) close() {
+	s.commands.wait()
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {
 			fmt.Fprintf(s.env.Stderr, "rondo: close the sessions: %v\n", err)
@@ -85,7 +87,9 @@ func (s *setup) openTools(dir string) error {
 	if err != nil {
 		return usage(err)
 	}
-	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{Workspace: s.workspace, SpillDir: s.spill})
+	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
+		Workspace: s.workspace, SpillDir: s.spill, Run: s.commands.run,
+	})
 	return usage(err)
 }
 
