@@ -1,0 +1,148 @@
+package approval
+
+import (
+	"slices"
+	"strings"
+)
+
+// git judges git: what loses work or rewrites what others have asks.
+func git(c *call) string {
+	args := c.args
+	for len(args) > 0 && strings.HasPrefix(args[0], "-") {
+		switch a := args[0]; {
+		case a == "-C" || a == "--git-dir" || a == "--work-tree" || a == "--namespace":
+			if len(args) > 1 && a == "-C" {
+				c.scope = c.subshell()
+				moved := *c
+				moved.args = args[1:2]
+				changeDir(&moved)
+			}
+			args = args[1:]
+		case a == "-c" || a == "--config-env":
+			if len(args) > 1 {
+				c.gitSetting(args[1])
+			}
+			args = args[1:]
+		case strings.HasPrefix(a, "--exec-path="):
+			c.ask(c.key, "git takes its programs from elsewhere")
+		}
+		args = args[min(1, len(args)):]
+	}
+	if len(args) == 0 {
+		return unknown
+	}
+	if strings.Contains(args[0], unknown) {
+		c.ask(c.key, "the command of git is not known beforehand")
+		return unknown
+	}
+	return c.gitCommand(args[0], args[1:])
+}
+
+// gitSetting asks for settings that make git run programs.
+func (c *call) gitSetting(kv string) {
+	name, v, _ := strings.Cut(kv, "=")
+	name = strings.ToLower(name)
+	if strings.HasPrefix(v, "!") {
+		c.subshell().script(v[1:], unknown)
+	}
+	switch name {
+	case "user.name", "user.email", "color.ui", "core.pager", "commit.gpgsign", "core.quotepath", "core.autocrlf", "init.defaultbranch", "advice.detachedhead", "protocol.version", "http.sslverify", "pull.rebase", "diff.external-off", "core.longpaths":
+		if name == "core.pager" && v != "cat" && v != "" && v != "less" {
+			c.ask(c.key, "git runs the program "+v)
+		}
+		return
+	}
+	if strings.HasPrefix(name, "alias.") || strings.HasPrefix(name, "core.") || strings.Contains(name, "command") || strings.Contains(name, "cmd") || strings.Contains(name, "textconv") || strings.Contains(name, "external") || strings.HasPrefix(name, "filter.") || strings.Contains(name, "helper") {
+		c.ask(c.key, "git runs a program by its setting "+name)
+	}
+}
+
+// losesWork are the reasons to ask for a command of git.
+func (c *call) gitCommand(name string, args []string) string {
+	f := parseFlags(args, "m", "message", "F", "file", "b", "B", "o", "n-max", "author", "date", "x", "exec", "j")
+	has := func(words ...string) bool {
+		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(words, a) })
+	}
+	first := ""
+	if len(f.operands) > 0 {
+		first = f.operands[0]
+	}
+	reason := ""
+	switch name {
+	case "push":
+		reason = pushReason(f)
+	case "reset":
+		if f.has("hard", "merge", "keep") && f.has("hard") {
+			reason = "it throws away changes that are not committed"
+		}
+	case "clean":
+		if !f.has("n", "dry-run") {
+			reason = "it removes files that are not committed"
+		}
+	case "checkout", "restore", "switch":
+		if f.has("f", "force", "discard-changes") || has(".", "*", ":/", "./", "./*") && !f.has("staged") {
+			reason = "it throws away changes that are not committed"
+		}
+	case "branch":
+		if f.has("D") || f.has("force", "f") && f.has("d", "delete", "M") {
+			reason = "it removes a branch whose commits may be nowhere else"
+		}
+	case "stash":
+		if first == "drop" || first == "clear" {
+			reason = "it throws away stashed changes"
+		}
+	case "reflog", "gc", "prune", "filter-branch", "filter-repo", "update-ref", "replace":
+		if name == "filter-branch" || name == "filter-repo" || name == "prune" || first == "expire" || first == "delete" || f.has("d") || f.value("prune") == "now" || f.value("prune") == "all" {
+			reason = "it rewrites or removes history"
+		}
+	case "config":
+		if f.has("global", "system") && !f.has("get", "list", "l", "get-all", "get-regexp") && len(f.operands) > 1 {
+			reason = "it changes the user's own settings of git"
+		}
+	case "tag", "remote", "worktree", "submodule", "bisect", "rebase":
+		reason = c.gitRuns(name, f, args)
+	case "clone", "init":
+		if n := len(f.operands); n > 1 || name == "init" && n == 1 {
+			c.writes(c.key, "git "+name, f.operands[n-1])
+		}
+	case "daemon", "send-email", "svn", "credential":
+		reason = "it talks to others or gives away logins"
+	}
+	if reason != "" {
+		c.ask(c.key, "git "+name+": "+reason)
+	}
+	if name == "ls-files" || name == "diff" && f.has("name-only") || name == "grep" && f.has("l", "files-with-matches", "name-only") {
+		return foundName + "\n"
+	}
+	return unknown
+}
+
+// pushReason says why a push has to be asked for.
+func pushReason(f flags) string {
+	if f.has("f", "force", "force-with-lease", "force-if-includes", "mirror", "delete", "d", "prune") {
+		return "it overwrites or removes what others have"
+	}
+	for _, op := range f.operands {
+		if strings.HasPrefix(op, "+") || strings.HasPrefix(op, ":") || strings.Contains(op, unknown) {
+			return "it overwrites or removes what others have"
+		}
+	}
+	return ""
+}
+
+// gitRuns judges the commands of git that run others.
+func (c *call) gitRuns(name string, f flags, args []string) string {
+	switch {
+	case name == "submodule" && len(f.operands) > 1 && f.operands[0] == "foreach":
+		c.subshell().script(strings.Join(f.operands[1:], " "), "")
+	case name == "submodule" && len(f.operands) > 0 && f.operands[0] == "deinit" && f.has("f", "force"):
+		return "it removes files"
+	case name == "bisect" && len(args) > 1 && args[0] == "run":
+		c.subshell().call(args[1:], "")
+	case name == "rebase" && f.value("x", "exec") != "":
+		c.subshell().script(f.value("x", "exec"), "")
+	case name == "worktree" && f.has("f", "force") && len(f.operands) > 0 && f.operands[0] == "remove":
+		return "it removes files that may not be committed"
+	}
+	return ""
+}
