@@ -99,17 +99,23 @@ func sharedDir(t *testing.T) string {
 	return ""
 }
 
-// sharedCases returns the cases of the given kinds, which lie beside the
-// repository or where RONDO_SHARED says.
-func sharedCases(t *testing.T, kinds ...string) []sharedCase {
+// sharedFiles returns the files of the cases, which lie beside the repository
+// or where RONDO_SHARED says.
+func sharedFiles(t *testing.T) []string {
 	t.Helper()
 	dir := sharedDir(t)
 	files, err := filepath.Glob(filepath.Join(dir, "cases", "dev", "*.json"))
 	if err != nil || len(files) == 0 {
 		t.Skip("no shared cases beside the repository or at RONDO_SHARED")
 	}
+	return files
+}
+
+// sharedCases returns the cases of the given kinds.
+func sharedCases(t *testing.T, kinds ...string) []sharedCase {
+	t.Helper()
 	var all []sharedCase
-	for _, file := range files {
+	for _, file := range sharedFiles(t) {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

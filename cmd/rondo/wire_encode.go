@@ -149,8 +149,9 @@ func holdsItems(data []byte) bool {
 	return false
 }
 
-// readTools reads tools in the form of chat_completions, of the Responses API
-// or of the Messages API.
+// readTools reads tools in the form of chat_completions, of the Responses API,
+// of the Messages API or of MCP. Their schemas become what a run would send; a
+// tool that cannot be sent is left out, which is told on stderr.
 func readTools(env *environment, file string) (*model.ToolSet, error) {
 	if file == "" {
 		return nil, nil
@@ -164,6 +165,7 @@ func readTools(env *environment, file string) (*model.ToolSet, error) {
 		Description string             `json:"description"`
 		Parameters  stdjson.RawMessage `json:"parameters"`
 		InputSchema stdjson.RawMessage `json:"input_schema"`
+		MCPSchema   stdjson.RawMessage `json:"inputSchema"`
 		Schema      stdjson.RawMessage `json:"schema"`
 	}
 	var tools []struct {
@@ -183,12 +185,17 @@ func readTools(env *environment, file string) (*model.ToolSet, error) {
 			return nil, usagef("--tools %s: tool %d has no name", file, i)
 		}
 		schema := s.Parameters
-		for _, other := range []stdjson.RawMessage{s.InputSchema, s.Schema, stdjson.RawMessage(`{"type":"object"}`)} {
+		for _, other := range []stdjson.RawMessage{s.InputSchema, s.MCPSchema, s.Schema, stdjson.RawMessage(`{"type":"object"}`)} {
 			if schema == nil {
 				schema = other
 			}
 		}
-		set.Specs = append(set.Specs, model.ToolSpec{Name: s.Name, Description: s.Description, Schema: schema})
+		sent, err := model.NormaliseSchema(schema)
+		if err != nil {
+			fmt.Fprintf(env.Stderr, "tool %s is left out: %v\n", s.Name, err)
+			continue
+		}
+		set.Specs = append(set.Specs, model.ToolSpec{Name: s.Name, Description: s.Description, Schema: sent})
 	}
 	return set, nil
 }
