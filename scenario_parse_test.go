@@ -29,6 +29,7 @@ type scenario struct {
 	quirks  model.Quirks
 	options rondo.Options
 	events  bool
+	chain   []string // models with retries and fallback around them; nil for none
 	turns   []string
 }
 
@@ -60,6 +61,8 @@ func (sc *scenario) set(line string) {
 		sc.quirks.ThinkTags = true
 	case "events":
 		sc.events = true
+	case "chain":
+		sc.chain = strings.Fields(value)
 	case "max_rounds":
 		sc.options.Limits.MaxRounds, err = strconv.Atoi(value)
 	case "tool_timeout":

@@ -133,7 +133,11 @@ func eventLines(events []rondo.Event) []string {
 		case rondo.EventToolResult:
 			out = append(out, fmt.Sprintf("%s: %s %s", e.Type, e.ToolResult.ID, e.ToolResult.Status))
 		case rondo.EventError:
-			out = append(out, fmt.Sprintf("%s: %s", e.Type, e.Failure.Class))
+			line := fmt.Sprintf("%s: %s", e.Type, e.Failure.Class)
+			if e.Failure.RetryIn > 0 {
+				line += fmt.Sprintf(", again in %v", e.Failure.RetryIn)
+			}
+			out = append(out, line)
 		case rondo.EventReset, rondo.EventDone, rondo.EventStep:
 			out = append(out, string(e.Type))
 		case rondo.EventStatus:

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -93,6 +94,7 @@ type stage struct {
 	store   store.Store
 	tools   *toolbox
 	session *rondo.Session
+	chain   *chain
 	system  string
 	model   string
 	shown   []string // the messages of the request that was shown last
@@ -153,10 +155,20 @@ func openModel(t *testing.T, srv *modeltest.Server, mode model.Mode, name string
 	return m
 }
 
+func (st *stage) openModel() model.Model {
+	if st.sc.chain == nil {
+		return openModel(st.t, st.srv, st.mode, st.model, st.sc.quirks)
+	}
+	if st.chain == nil {
+		st.chain = newChain(st.sc.chain)
+	}
+	return st.chain.open(st, st.srv, st.mode, st.sc.quirks)
+}
+
 // open begins with a new agent, on the session with the given id.
 func (st *stage) open(id string) {
 	o := st.sc.options
-	o.Model = openModel(st.t, st.srv, st.mode, st.model, st.sc.quirks)
+	o.Model = st.openModel()
 	o.Store, o.Tools, o.System = st.store, st.tools.all, st.system
 	o.ResultLimits.SpillDir = filepath.Join(st.t.TempDir(), "spill")
 	o.Listeners = []rondo.Listener{func(e rondo.Event) { st.events = append(st.events, e) }}
@@ -171,6 +183,13 @@ func (st *stage) turn(line string) {
 		st.system = rest
 	case "!model":
 		st.model = rest
+	case "!wait":
+		d, err := time.ParseDuration(rest)
+		if err != nil {
+			st.t.Fatal(err)
+		}
+		st.chain.pass(d)
+		return
 	case "!reopen":
 		id := st.session.ID()
 		st.session.Close()

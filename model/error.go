@@ -79,7 +79,7 @@ type Error struct {
 	Err error
 }
 
-// Error says what failed, where and why.
+// Error says what failed, where and why, and how long the provider asks to wait.
 func (e *Error) Error() string {
 	var b strings.Builder
 	if e.Op != "" {
@@ -91,6 +91,9 @@ func (e *Error) Error() string {
 	b.WriteString(strings.ReplaceAll(string(e.Class), "_", " "))
 	if e.Status != 0 {
 		fmt.Fprintf(&b, " (HTTP %d)", e.Status)
+	}
+	if e.RetryAfter > 0 {
+		fmt.Fprintf(&b, ", asks to wait %v", e.RetryAfter.Round(time.Millisecond))
 	}
 	if e.Err != nil {
 		b.WriteString(": " + e.Err.Error())
