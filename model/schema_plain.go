@@ -14,8 +14,9 @@ import (
 //
 // References are put in place of what they refer to; where one leads into
 // itself, an object of any form stands. What the form cannot express is left
-// out, or told in the description, so that it admits what the original admits;
-// the tool's own validation sees to the rest. A schema that becomes too long by
+// out, or told in the description, so that it admits what the original admits,
+// but that a value of any type is a string; the tool's own validation sees to
+// the rest. A schema that becomes too long by
 // its references ends in objects of any form, too. Errors are those of
 // NormaliseSchema.
 func PlainSchema(raw json.RawMessage) (json.RawMessage, error) {
@@ -165,9 +166,14 @@ func (n *node) takeValues(values []*node) {
 		}
 		description, _ := n.get("description").text()
 		n.set("description", newString(strings.TrimSpace(description+" One of "+strings.Join(words, ", ")+".")))
-		if n.get("type") == nil && others[0].kind == '0' {
+		of := func(is func(v *node) bool) bool {
+			return len(texts) == 0 && !slices.ContainsFunc(others, func(v *node) bool { return !is(v) })
+		}
+		switch {
+		case n.get("type") != nil:
+		case of(func(v *node) bool { return v.kind == '0' }):
 			n.set("type", newString("number"))
-		} else if n.get("type") == nil && others[0].isBool() {
+		case of((*node).isBool):
 			n.set("type", newString("boolean"))
 		}
 	case len(texts) > 0:

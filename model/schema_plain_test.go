@@ -23,8 +23,8 @@ func TestPlainSchema(t *testing.T) {
 			`{"type":"object","properties":{"a":{"type":"string","nullable":true},"b":{"anyOf":[{"type":"string"},{"type":"number"}]}}}`,
 		},
 		{
-			"values", `{"type":"object","properties":{"a":{"enum":["x",null]},"b":{"type":"integer","enum":[1,2]},"c":{"const":"k"}}}`,
-			`{"type":"object","properties":{"a":{"type":"string","nullable":true,"enum":["x"]},"b":{"type":"integer","description":"One of 1, 2."},"c":{"type":"string","enum":["k"]}}}`,
+			"values", `{"type":"object","properties":{"a":{"enum":["x",null]},"b":{"type":"integer","enum":[1,2]},"c":{"const":"k"},"d":{"enum":[1,"x"]},"e":{"enum":[1.5]}}}`,
+			`{"type":"object","properties":{"a":{"type":"string","nullable":true,"enum":["x"]},"b":{"type":"integer","description":"One of 1, 2."},"c":{"type":"string","enum":["k"]},"d":{"type":"string","description":"One of \"x\", 1."},"e":{"type":"number","description":"One of 1.5."}}}`,
 		},
 		{
 			"alternatives", `{"type":"object","properties":{"a":{"oneOf":[{"type":"string"},{"type":"null"}]},"b":{"anyOf":[{"type":"string"},{"type":"array"}]}}}`,
@@ -65,4 +65,20 @@ func TestPlainSchemaBoundsReferencesOfReferences(t *testing.T) {
 	if err != nil || len(got) > 100_000 {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
+}
+
+// FuzzPlainSchema wants a plain schema to be an object that is plain already.
+func FuzzPlainSchema(f *testing.F) {
+	f.Add([]byte(`{"type":"object","properties":{"a":{"oneOf":[{"$ref":"#/$defs/A"},{"type":"null"}]},"b":{"enum":[1,"x",null]}},"$defs":{"A":{"allOf":[{"$ref":"#"}],"type":["array","string"]}}}`))
+	f.Add([]byte(`{"properties":{"a":{"const":true,"exclusiveMaximum":3,"items":[{"type":"string"}]}},"anyOf":[{"required":["a"]}]}`))
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		plain, err := PlainSchema(raw)
+		if err != nil || plain == nil {
+			return
+		}
+		again, err := PlainSchema(plain)
+		if err != nil || len(again) != len(plain) { // the order of members may differ
+			t.Errorf("%s becomes\n%s and then\n%s, %v", raw, plain, again, err)
+		}
+	})
 }
