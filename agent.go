@@ -29,6 +29,9 @@ type Request struct {
 	Busy Busy
 	// Listeners take the events of this run besides the agent's own.
 	Listeners []Listener
+
+	// up is where a child's events go; nil but for a child.
+	up *uplink
 }
 
 // Chat runs one turn in a session of its own and returns the final response.

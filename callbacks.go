@@ -5,9 +5,9 @@ import (
 )
 
 // Callbacks are functions over the events of a run, for those who want a few
-// of them and no switch. Any may be nil. Callbacks of child agents' events are
-// made, too. They are called as a Listener is: one at a time, in order, in a
-// goroutine of their own, and never to the harm of the run.
+// of them and no switch. Any may be nil. They are called as a Listener is: one
+// at a time, in order, in a goroutine of their own, and never to the harm of the
+// run. For child agents, those on text, thinking and rounds are not called.
 type Callbacks struct {
 	// ToolProgress tells of a tool call that begins (use set), reports (use
 	// and line set) or ends (result set).
@@ -32,6 +32,9 @@ type Callbacks struct {
 // Listener returns a listener that makes the callbacks.
 func (c Callbacks) Listener() Listener {
 	return func(e Event) {
+		if len(e.Agent) > 0 && ofOneAgent(e.Type) {
+			return
+		}
 		switch e.Type {
 		case EventToolUse, EventToolProgress, EventToolResult:
 			call3(c.ToolProgress, e.ToolUse, e.Text, e.ToolResult)
@@ -53,6 +56,16 @@ func (c Callbacks) Listener() Listener {
 			call2(c.Status, e.Failure.Message, e.Failure.Class)
 		}
 	}
+}
+
+// ofOneAgent reports whether events of a type make sense only together with
+// others of the same agent.
+func ofOneAgent(t EventType) bool {
+	switch t {
+	case EventText, EventThinking, EventReasoning, EventReset, EventStep:
+		return true
+	}
+	return false
 }
 
 func call[A any](f func(A), a A) {

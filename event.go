@@ -29,7 +29,8 @@ const (
 	EventToolProgress EventType = "tool_progress"
 	// EventStep says that a round begins.
 	EventStep EventType = "step"
-	// EventStatus tells a person what is going on, in Text.
+	// EventStatus tells a person what is going on, in Text. That a child agent
+	// has ended is such an event, with the child's Result in Done.
 	EventStatus EventType = "status"
 	// EventReset takes back the deltas of the model call that it names.
 	EventReset EventType = "reset"
@@ -67,6 +68,11 @@ type Event struct {
 	// Attempt is the number of the try of the model call within its round,
 	// from 1 (EventReset, EventText and EventThinking).
 	Attempt int
+
+	// Todos are the whole list (EventTodo).
+	Todos []Todo
+	// Question is what is asked (EventClarify); its text is in Text, too.
+	Question *Question
 
 	ToolUse    *ToolUse
 	ToolResult *ToolResult

@@ -41,6 +41,10 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 		w.failure(e.Failure)
 	case EventDone:
 		w.done(e.Done)
+	case EventTodo:
+		w.value("todos", e.Todos)
+	case EventClarify:
+		w.question(e.Question)
 	default:
 		if e.Text != "" {
 			w.str("text", e.Text)
@@ -90,6 +94,14 @@ func (w *objectWriter) value(n string, v any) {
 		return
 	}
 	w.raw(n, b)
+}
+
+func (w *objectWriter) question(q *Question) {
+	w.str("id", q.ID)
+	w.str("text", q.Text)
+	if len(q.Choices) > 0 {
+		w.value("choices", q.Choices)
+	}
 }
 
 func (w *objectWriter) toolUse(t *ToolUse) {

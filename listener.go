@@ -16,9 +16,11 @@ type Listener func(Event)
 // drainFor is how long the end of a run waits for listeners to take what is left.
 const drainFor = time.Second
 
-// emitter numbers the events of a session and hands them to its listeners.
+// emitter numbers the events of a session and hands them to its listeners. The
+// events of a child agent go to the emitter of its parent.
 type emitter struct {
 	session string
+	up      *uplink // nil but for a child
 	mu      sync.Mutex
 	seq     int64
 	queues  []*queue
@@ -28,16 +30,25 @@ type emitter struct {
 }
 
 // quiet reports whether nobody listens, so that events need not be made.
-func (e *emitter) quiet() bool { return len(e.queues) == 0 }
+func (e *emitter) quiet() bool { return len(e.queues) == 0 && e.up == nil }
 
 func (e *emitter) emit(ev Event) {
+	ev.SessionID = e.session
+	e.pass(ev)
+}
+
+// pass hands on an event that may be a child's.
+func (e *emitter) pass(ev Event) {
 	if e.quiet() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.seq++
-	ev.SessionID, ev.Seq = e.session, e.seq
+	ev.Seq = e.seq
+	if e.up != nil {
+		e.up.pass(ev)
+	}
 	for _, q := range e.queues {
 		q.put(ev)
 	}

@@ -3,6 +3,7 @@ package rondo
 import (
 	"context"
 	"iter"
+	"slices"
 	"sync"
 )
 
@@ -52,7 +53,7 @@ func (q *queue) flushJoin() {
 
 func joins(a, b *Event) bool {
 	return a.Type == b.Type && (a.Type == EventText || a.Type == EventThinking) &&
-		a.Round == b.Round && a.Attempt == b.Attempt && len(a.Agent) == len(b.Agent)
+		a.Round == b.Round && a.Attempt == b.Attempt && slices.Equal(a.Agent, b.Agent)
 }
 
 func (q *queue) signal() {

@@ -60,6 +60,9 @@ type Options struct {
 	ResultLimits tool.Limits
 	// Approve is asked before a tool call runs; nil allows every call.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
+	// Ask puts a question of the agent to the user and waits for the answer;
+	// nil where there is nobody to ask. See ClarifyTool.
+	Ask func(ctx context.Context, q Question) (string, error)
 	// Secrets are hidden in what tools return and in what is told of errors,
 	// before it is shown, sent or saved; nil hides nothing.
 	Secrets *model.Secrets
@@ -78,6 +81,9 @@ type Options struct {
 type ApprovalRequest struct {
 	Tool *tool.Tool
 	Call tool.Call
+	// Agent is the path of task ids to the child agent whose call it is; empty
+	// for the run itself. For a child nobody is to be asked.
+	Agent []string
 }
 
 // Approval is the answer to an ApprovalRequest. Reason is told to the model
@@ -96,6 +102,11 @@ type Agent struct {
 	// toolWeight is what the tools take of a context window; see package window.
 	toolWeight window.Weight
 	live       liveSessions
+
+	// depth is how many agents stand above this one; offspring is the agent
+	// that the children of its runs are sessions of.
+	depth     int
+	offspring offspring
 }
 
 // New makes an Agent. It refuses options that cannot work, such as two tools

@@ -32,6 +32,9 @@ type run struct {
 	users  context.Context
 	state  loop.State
 	result Result
+	// path is that of the agent, see Event.Agent; family the children.
+	path   []string
+	family family
 	saver  saver
 	shown  []byte // visible text of the reply in flight
 }
@@ -42,6 +45,10 @@ func newRun(s *Session, req Request) *run {
 		r.taskID = s.agent.opts.NewID()
 	}
 	r.saver.s = s
+	r.family.adoptedBy(req.up)
+	if r.events.up = req.up; req.up != nil {
+		r.path = req.up.path
+	}
 	r.events.session = s.id
 	r.events.seq = s.seq
 	return r

@@ -25,7 +25,11 @@ type Session struct {
 	fresh bool // the agent made the id: the store cannot know it yet
 	users int  // guarded by agent.live.mu
 
+	// parent is the session that delegated this one; empty for none.
+	parent string
+
 	desk desk
+	todo todoList
 
 	// What follows is owned by the holder of the turn.
 	loaded  bool
@@ -186,6 +190,7 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 		return m.Role == message.Assistant && m.Status == message.StatusInterrupted
 	})
 	s.history, _ = message.Normalise(said)
+	s.todo.recall(s.history.Messages(), s.agent.todoArguments)
 	all := s.history.Messages()
 	n := len(all)
 	for n > 0 && all[n-1].ID == "" && all[n-1].Role == message.Tool {
@@ -239,7 +244,7 @@ func (s *Session) create(ctx context.Context) error {
 	now := s.agent.opts.Now()
 	err := s.agent.opts.Store.Create(ctx, store.Session{
 		ID: s.id, Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
-		System: s.system, CreatedAt: now, UpdatedAt: now,
+		System: s.system, CreatedAt: now, UpdatedAt: now, Parent: s.parent, Relation: relation(s.parent),
 	})
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", s.id, err)

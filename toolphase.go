@@ -40,9 +40,10 @@ func (r *run) Tools(ctx context.Context, calls []*message.ToolCall) []loop.Resul
 	for i := range calls {
 		p.prepare(ctx, i)
 	}
-	tool.Execute(ctx, p.jobs, tool.Options{
+	tool.Execute(withTurn(ctx, p), p.jobs, tool.Options{
 		Workers: r.a.opts.Workers, Timeout: r.a.opts.ToolTimeout, Started: p.start, Ended: p.end,
 	})
+	r.family.account(&r.result)
 	out := make([]loop.Result, n)
 	for i, m := range p.results {
 		out[i] = loop.Result{Message: m, Unknown: p.unknown[i]}
@@ -64,7 +65,7 @@ func (p *toolPhase) prepare(ctx context.Context, i int) {
 		return
 	}
 	if approve := p.run.a.opts.Approve; approve != nil && ctx.Err() == nil {
-		if a := approve(ctx, ApprovalRequest{Tool: t, Call: job.Call}); !a.Allow {
+		if a := approve(ctx, ApprovalRequest{Tool: t, Call: job.Call, Agent: p.run.path}); !a.Allow {
 			job.Answer = &tool.Result{Text: deniedText(a.Reason), Status: message.StatusDenied}
 		}
 	}

@@ -32,6 +32,9 @@ type Tool struct {
 	ReadOnly bool
 	// Interactive says that the tool asks the user: it runs alone.
 	Interactive bool
+	// TopOnly says that child agents do not get the tool: it speaks with the
+	// user, or keeps what outlives the session.
+	TopOnly bool
 	// Hidden says that the tool is offered only where Registry.Select names
 	// it or its toolset.
 	Hidden bool
