@@ -35,20 +35,20 @@ func (h *harbour) Stream(context.Context, *model.Request) iter.Seq2[model.Delta,
 	}
 }
 
-// ask makes one call and returns its error and how long it took.
-func ask(t *testing.T, m model.Model) (failure error, took time.Duration) {
+// ask makes one call and returns how long it took and its error.
+func ask(t *testing.T, m model.Model) (took time.Duration, failure error) {
 	t.Helper()
 	began := time.Now()
 	for _, err := range m.Stream(t.Context(), &model.Request{}) {
 		failure = err
 	}
-	return failure, time.Since(began)
+	return time.Since(began), failure
 }
 
 func TestStrangerThatCannotBeReachedIsGivenUpSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{}
-		err, took := ask(t, resilient.NewRetry(h, resilient.RetryOptions{Env: env}))
+		took, err := ask(t, resilient.NewRetry(h, resilient.RetryOptions{Env: env}))
 		if !errors.Is(err, model.ErrUnreachable) || !errors.Is(err, syscall.ECONNREFUSED) || model.ClassOf(err) != model.Timeout {
 			t.Errorf("the error is %v", err)
 		}
@@ -62,13 +62,13 @@ func TestAcquaintanceThatCannotBeReachedIsWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &harbour{open: []bool{true, false, false, false, true}}
 		m := resilient.NewRetry(h, resilient.RetryOptions{Env: env})
-		if err, _ := ask(t, m); err != nil {
+		if _, err := ask(t, m); err != nil {
 			t.Fatal(err)
 		}
-		if err, took := ask(t, m); err != nil || took != 3*time.Second {
+		if took, err := ask(t, m); err != nil || took != 3*time.Second {
 			t.Errorf("the second call ended with %v after %v", err, took)
 		}
-		if err, _ := ask(t, m); errors.Is(err, model.ErrUnreachable) || h.calls != 10 {
+		if _, err := ask(t, m); errors.Is(err, model.ErrUnreachable) || h.calls != 10 {
 			t.Errorf("the third call ended with %v after %d attempts in all", err, h.calls)
 		}
 	})
