@@ -162,14 +162,15 @@ func (d *decoder) lookup(index int) *block {
 }
 
 // open begins the block with that index. A block that is begun twice is the
-// same block, as where message_start had it already.
+// same block, as where message_start had it already; servers that never count
+// on show another by its kind or id.
 func (d *decoder) open(index int, raw jsontext.Value, yield yieldFunc) error {
-	if d.lookup(index) != nil {
-		return nil
-	}
 	b, err := newBlock(raw)
 	if err != nil {
 		return d.fail(model.ServerError, err)
+	}
+	if old := d.lookup(index); old != nil && old.kind == b.kind && (b.id == "" || b.id == old.id) {
+		return nil
 	}
 	d.add(index, b)
 	switch {

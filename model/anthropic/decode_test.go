@@ -65,6 +65,41 @@ func TestDecoderTakesBytesInAnyChunks(t *testing.T) {
 	}
 }
 
+// TestBlocksThatAreAllNumberedZero is the stream of a server that never counts
+// on; what it repeats is one block all the same.
+func TestBlocksThatAreAllNumberedZero(t *testing.T) {
+	const stop = `{"type":"content_block_stop","index":0}`
+	use := func(id string) string {
+		return `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"` + id + `","name":"f","input":{}}}`
+	}
+	arguments := func(n string) string {
+		return `{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"n\":` + n + `}"}}`
+	}
+	d := newDecoder(testProfile(), nil)
+	for _, event := range []string{
+		`{"type":"message_start","message":{"id":"m"}}`,
+		`{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}`,
+		`{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"hi"}}`, stop,
+		use("a"), use("a"), arguments("1"), stop, use("b"), arguments("2"), stop,
+		`{"type":"message_delta","delta":{"stop_reason":"tool_use"}}`,
+	} {
+		if _, err := d.Event("", []byte(event), func(model.Delta) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	reply, err := d.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := reply.Message.Text()
+	for _, c := range reply.Message.Calls() {
+		got += " " + c.ID + c.Arguments
+	}
+	if want := `hi a{"n":1} b{"n":2}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestDecoderStopsWhenNobodyListens(t *testing.T) {
 	d := newDecoder(testProfile(), nil)
 	calls := 0

@@ -2,6 +2,7 @@ package chat
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 
@@ -177,6 +178,7 @@ func (d *decoder) take(c *chunk, data []byte) error {
 }
 
 func (d *decoder) choose(c *choice) error {
+	d.count(c.Usage)
 	if c.Delta != nil {
 		d.takeDelta(c.Delta)
 	}
@@ -201,13 +203,10 @@ func (d *decoder) choose(c *choice) error {
 }
 
 func (d *decoder) takeDelta(m *delta) {
-	thought := string(m.ReasoningContent)
-	if thought == "" {
-		thought = string(m.Reasoning)
-	}
+	thought := string(cmp.Or(m.ReasoningContent, m.Reasoning, m.ReasoningText, m.Thinking))
+	said := thought != ""
 	for _, v := range m.ReasoningDetails {
-		words := d.details.add(v)
-		if m.ReasoningContent == "" && m.Reasoning == "" {
+		if words := d.details.add(v); !said {
 			thought += words
 		}
 	}
@@ -262,6 +261,8 @@ func (d *decoder) takeContent(v jsontext.Value) {
 		d.addText(d.half.Unescape(v[1 : len(v)-1]))
 		return
 	case '[':
+	case '{': // the one part alone
+		v = append(append(jsontext.Value{'['}, v...), ']')
 	default:
 		d.addText(textOf(v))
 		return

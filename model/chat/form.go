@@ -38,6 +38,7 @@ type choice struct {
 	Message *delta         `json:"message"`
 	Finish  loose          `json:"finish_reason"`
 	Error   jsontext.Value `json:"error"`
+	Usage   jsontext.Value `json:"usage"` // Moonshot
 }
 
 // delta is what is new of a message, or all of it.
@@ -45,6 +46,8 @@ type delta struct {
 	Content          jsontext.Value       `json:"content"`
 	ReasoningContent loose                `json:"reasoning_content"`
 	Reasoning        loose                `json:"reasoning"`
+	ReasoningText    loose                `json:"reasoning_text"` // Copilot
+	Thinking         loose                `json:"thinking"`
 	ReasoningDetails list[jsontext.Value] `json:"reasoning_details"`
 	Refusal          loose                `json:"refusal"`
 	ToolCalls        list[toolCall]       `json:"tool_calls"`

@@ -58,7 +58,7 @@ func (h *hot) choice(s *wire.Scanner) {
 			if len(s.TextOrNull()) > 0 {
 				s.Fail()
 			}
-		case "error", "message":
+		case "error", "message", "usage":
 			s.Null()
 		default:
 			s.Skip()
@@ -78,7 +78,7 @@ func (h *hot) delta(s *wire.Scanner) {
 			h.thought = s.TextOrNull()
 		case "tool_calls":
 			h.calls(s)
-		case "refusal", "reasoning_details", "function_call", "extra_content":
+		case "refusal", "reasoning_text", "thinking", "reasoning_details", "function_call", "extra_content":
 			s.Null()
 		default:
 			s.Skip()
