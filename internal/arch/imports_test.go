@@ -17,7 +17,7 @@ const modulePath = "github.com/rondo-engine/rondo"
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
 	{"message", "internal/sse", "internal/proc", "internal/approval"},
-	{"model", "internal/config"},
+	{"model", "internal/config", "internal/sandbox"},
 	{"tool"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window"},
@@ -39,8 +39,9 @@ var only = map[string][]string{
 	"github.com/spf13/pflag":          {"cmd/rondo"},
 	"github.com/goccy/go-yaml":        {"internal/config", "cmd/rondo"},
 	"github.com/google/jsonschema-go": {"tool"},
+	"golang.org/x/sys":                {"internal/sandbox"},
 	"flag":                            {"internal/cmd"},
-	"os/exec":                         {"internal/proc", "internal/cmd", "tool/builtin", "cmd/rondo"},
+	"os/exec":                         {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "cmd/rondo"},
 	"net/http": {
 		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "cmd/rondo",
 	},
