@@ -53,7 +53,7 @@ var codeTable = []codeRow{
 		"too_many_prompt_tokens request_too_large prompt_too_long input_too_long string_above_max_length model_max_prompt_tokens_exceeded"},
 	{Billing, "insufficient_quota exceeded_current_quota_error terminal_quota_exhausted billing_error billing_not_active billing_hard_limit_reached " +
 		"usage_limit_reached usage_not_included credits_error insufficient_credits insufficient_balance insufficient_funds payment_required " +
-		"quota_exceeded arrearage"},
+		"quota_exceeded arrearage AllocationQuota.FreeTierOnly"},
 	{Auth, "invalid_api_key authentication_error invalid_authentication_error API_KEY_INVALID UNAUTHENTICATED unauthorized token_expired " +
 		"ExpiredTokenException UnrecognizedClientException InvalidSignatureException unsupported_country_region_territory"},
 	{ModelNotFound, "model_not_found DeploymentNotFound invalid_model model_not_supported unsupported_model model_decommissioned " +
@@ -114,6 +114,30 @@ var overflowWords = []wordRow{{ContextOverflow, nil, []string{
 	"long context requests", // Anthropic: the window above 200,000 tokens is not in the plan
 	"上下文*超",
 	"输入*超过*长度",
+	"输入*长度*超过",
+}}, {ContextOverflow, []int{0, 200, 400, 413, 422, 500}, []string{ // at 429 such words speak of a rate
+	"context length of only", // LM Studio
+	"context_length_exceeded",
+	"context window*too long",
+	"exceed max message tokens",
+	"exceed*max_prompt_tokens",
+	"exceed*token limit",
+	"token limit exceeded",
+	"prompt token count*exceed", // Copilot
+	"prompt tokens*exceed",
+	"prompt length*exceed",
+	"prompt has*exceed",
+	"prompt is too large",
+	"number of tokens*exceed",
+	"more than max tokens allowed",
+	"must have less than*tokens",                // Hugging Face
+	"inputs` tokens + `max_new_tokens` must be", // Hugging Face
+	"too many tokens: size limit",               // Cohere
+	"message is too long",
+	"messages too long",
+	"max seq len",
+	"max_seq_len",
+	"string too long*maximum length",
 }}}
 
 // wordTable are the words of providers in the order in which they count.
@@ -125,7 +149,7 @@ var wordTable = []wordRow{
 	{Billing, nil, []string{
 		"credit balance", "insufficient credit", "insufficient balance", "insufficient funds", "insufficient quota", "exceeded your current quota",
 		"not enough credit", "out of credits", "no credits", "purchase credits", "can only afford", "billing limit", "billing hard limit",
-		"billing cycle", "check your billing", "billing is not enabled", "enable billing", "payment required", "usage limit", "spending limit", "spend limit",
+		"billing cycle", "check your billing", "due to billing", "balance is too low", "weekly limit", "free allocated quota", "requires payment", "billing is not enabled", "enable billing", "payment required", "usage limit", "spending limit", "spend limit",
 		"monthly limit", "key limit exceeded", "余额不足", "欠费",
 	}},
 	{Auth, nil, []string{

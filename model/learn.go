@@ -31,7 +31,13 @@ var (
 		`model token limit:? N`,
 		`max_model_len(?: of| is|:|=)? ?\(?N`,
 		`range of input length should be \[[0-9]+, ?N\]`,
-		`max_new_tokens must be <= N`,
+		"max_new_tokens`? must be <= N",
+		`context length of only N`,
+		`must have less than N tokens`,
+		`(?:exceeds?|exceeded)(?: the)? (?:maximum|limit|max_prompt_tokens)(?: of)? N`,
+		`maximum (?:is |of )?N tokens`,
+		`max seq len exceeded: N`,
+		`max_seq_len[: ]+N`,
 		`exceeds? (?:the )?model limit of N`,
 	)
 	outputPatterns = compile(

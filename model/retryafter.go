@@ -62,19 +62,46 @@ func parseWait(s string, now time.Time) time.Duration {
 		return d
 	}
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
-		t := time.Unix(n, 0)
-		if n > 1e11 {
-			t = time.UnixMilli(n)
-		}
-		return until(t, now)
+		return unixTime(n, now)
 	}
 	if d, rest := parseSpan(strings.ToLower(s)); d >= 0 && rest == "" {
 		return d
 	}
 	// The forms of HTTP, RFC 9110 section 5.6.7, and that of JSON.
-	for _, layout := range []string{"Mon, 02 Jan 2006 15:04:05 GMT", "Monday, 02-Jan-06 15:04:05 GMT", time.ANSIC, time.RFC1123Z, time.RFC3339} {
+	for _, layout := range layouts {
 		if t, err := time.Parse(layout, s); err == nil {
 			return until(t, now)
+		}
+	}
+	return -1
+}
+
+// layouts are the forms of dates. Zones are numbers or UTC: the names of others
+// mean different things in different places.
+var layouts = []string{
+	"Mon, 2 Jan 2006 15:04:05 GMT", "Mon, 2 Jan 2006 15:04:05 UTC", "Monday, 2-Jan-06 15:04:05 GMT", time.ANSIC,
+	"Mon, 2 Jan 2006 15:04:05 -0700", time.RFC3339, "2006-01-02 15:04:05 UTC", "2006-01-02 15:04:05Z07:00", time.DateTime,
+}
+
+// unixTime reads a Unix time in seconds or milliseconds. One of more than a day
+// ago is no time but a number of something else.
+func unixTime(n int64, now time.Time) time.Duration {
+	t := time.Unix(n, 0)
+	if n > 1e11 {
+		t = time.UnixMilli(n)
+	}
+	if now.Sub(t) > 24*time.Hour {
+		return -1
+	}
+	return until(t, now)
+}
+
+// structuredReset reads the field RateLimit of the drafts of the IETF: members
+// of which reset, or t in the later ones, is a number of seconds.
+func structuredReset(value string) time.Duration {
+	for member := range strings.FieldsFuncSeq(value, func(r rune) bool { return r == ';' || r == ',' || r == ' ' }) {
+		if name, n, ok := strings.Cut(member, "="); ok && (name == "t" || name == "reset") {
+			return parseNumber(n, time.Second)
 		}
 	}
 	return -1
@@ -143,6 +170,9 @@ func (s *said) wait(text string, now time.Time) time.Duration {
 	if d := waitInWords(text); d >= 0 {
 		return d
 	}
+	if d := dateInWords(text, now); d >= 0 {
+		return d
+	}
 	return rateReset(s.header, now)
 }
 
@@ -166,12 +196,32 @@ func waitInWords(text string) time.Duration {
 	return -1
 }
 
+// dateInWords finds a date behind a word that speaks of waiting, or the Unix
+// time that Claude's subscriptions put behind a bar.
+func dateInWords(text string, now time.Time) time.Duration {
+	for _, re := range datePatterns() {
+		if m := re.FindStringSubmatch(text); m != nil {
+			return parseWait(strings.ToUpper(m[1]), now)
+		}
+	}
+	return -1
+}
+
+var datePatterns = compile(
+	`(?:try again|retry|reset|wait|available|until).{0,30}?([0-9]{4}-[0-9]{2}-[0-9]{2}[t ][0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?(?: ?utc|z|[+-][0-9]{2}:[0-9]{2})?)`,
+	`\|([0-9]{10})\b`,
+)
+
 // rateReset is when the limits that nothing remains of are reset, the last of
 // all where the header does not say which those are. -1 if it names no time.
 func rateReset(h map[string][]string, now time.Time) time.Duration {
 	all, met := time.Duration(-1), time.Duration(-1)
 	for name, values := range h {
 		lower := strings.ToLower(name)
+		if lower == "ratelimit" && len(values) > 0 {
+			all = max(all, structuredReset(values[0]))
+			continue
+		}
 		if len(values) == 0 || !strings.Contains(lower, "ratelimit") || !strings.Contains(lower, "reset") {
 			continue
 		}
