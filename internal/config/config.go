@@ -22,16 +22,22 @@ import "time"
 type Config struct {
 	Model           string `yaml:"model"`
 	Endpoint        `yaml:",inline"`
-	Provider        string               `yaml:"provider"`
-	ContextWindow   int                  `yaml:"context_window" min:"0"`
-	MaxOutputTokens int                  `yaml:"max_output_tokens" min:"0"`
-	Effort          string               `yaml:"effort" oneof:"none minimal low medium high xhigh max"`
-	Agent           Agent                `yaml:"agent"`
-	Tools           []string             `yaml:"tools"`
-	NoTools         bool                 `yaml:"no_tools"`
-	Toolset         string               `yaml:"toolset"`
-	Approve         string               `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
-	Sandbox         string               `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
+	Provider        string   `yaml:"provider"`
+	ContextWindow   int      `yaml:"context_window" min:"0"`
+	MaxOutputTokens int      `yaml:"max_output_tokens" min:"0"`
+	Effort          string   `yaml:"effort" oneof:"none minimal low medium high xhigh max"`
+	Agent           Agent    `yaml:"agent"`
+	Tools           []string `yaml:"tools"`
+	NoTools         bool     `yaml:"no_tools"`
+	Toolset         string   `yaml:"toolset"`
+	Approve         string   `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
+	Sandbox         string   `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
+	// SandboxNetwork lets confined commands use the network, SandboxWritable
+	// are directories that they may write to besides.
+	SandboxNetwork  bool                 `yaml:"sandbox_network" trusted:"yes"`
+	SandboxWritable []string             `yaml:"sandbox_writable" trusted:"yes"`
+	Approvals       Approvals            `yaml:"approvals"`
+	Hooks           Hooks                `yaml:"hooks" trusted:"yes"`
 	Compression     Compression          `yaml:"compression"`
 	Delegation      Delegation           `yaml:"delegation"`
 	Fallback        []Target             `yaml:"fallback_providers"`
@@ -66,6 +72,35 @@ type Agent struct {
 	RepeatTold      int     `yaml:"repeat_told" min:"1"`
 	RepeatStop      int     `yaml:"repeat_stop" min:"2"`
 	BudgetWarningAt float64 `yaml:"budget_warning_at" min:"0.1" max:"1"`
+}
+
+// Approvals are rules for shell commands; see package approval.
+type Approvals struct {
+	Allow []string `yaml:"allow" trusted:"yes"`
+	Deny  []string `yaml:"deny" trusted:"yes"`
+	// Timeout is how long a person's answer is waited for.
+	Timeout time.Duration `yaml:"timeout" min:"0"`
+}
+
+// Hooks are commands that are told of what happens in a run; see package
+// hook/command.
+type Hooks struct {
+	PreToolCall   []Hook `yaml:"pre_tool_call"`
+	PostToolCall  []Hook `yaml:"post_tool_call"`
+	PreModelCall  []Hook `yaml:"pre_model_call"`
+	PostModelCall []Hook `yaml:"post_model_call"`
+	SessionStart  []Hook `yaml:"session_start"`
+	SessionEnd    []Hook `yaml:"session_end"`
+	SubagentStart []Hook `yaml:"subagent_start"`
+	SubagentStop  []Hook `yaml:"subagent_stop"`
+}
+
+// Hook is one command. Matcher is a regular expression for the whole name of a
+// tool; empty is every tool.
+type Hook struct {
+	Matcher string        `yaml:"matcher"`
+	Command string        `yaml:"command"`
+	Timeout time.Duration `yaml:"timeout" min:"0"`
 }
 
 // Compression says when and how a long history is summarised.
@@ -149,10 +184,12 @@ type Quirks struct {
 // nobody to ask, that denies.
 func Default() Config {
 	return Config{
-		Agent:       Agent{MaxTurns: 500, Snapshot: "every_tool_round", RepeatTold: 3, RepeatStop: 6, BudgetWarningAt: 0.9},
-		Approve:     "ask",
-		Sandbox:     "workspace",
-		Compression: Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
-		Delegation:  Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1},
+		Agent:          Agent{MaxTurns: 500, Snapshot: "every_tool_round", RepeatTold: 3, RepeatStop: 6, BudgetWarningAt: 0.9},
+		Approve:        "ask",
+		Sandbox:        "workspace",
+		SandboxNetwork: true,
+		Approvals:      Approvals{Timeout: 300 * time.Second},
+		Compression:    Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
+		Delegation:     Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1},
 	}
 }
