@@ -3,7 +3,6 @@ package rondo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
@@ -44,9 +43,17 @@ type Compaction struct {
 	Parent string
 }
 
-// compress makes one pass and tells of it. The failure is that of a pass that
-// changed nothing; the error ends the run.
-func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (h message.History, failure, err error) {
+// pass is how a compression ended.
+type pass struct {
+	history message.History
+	told    Compaction
+	// failure says why nothing was changed; nil if something was.
+	failure error
+}
+
+// compress makes one pass and tells of it. The error ends the run; the history
+// is the old one then.
+func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (pass, error) {
 	s := r.s
 	r.equip(v)
 	told := Compaction{Trigger: why, TokensBefore: v.Tokens, MessagesBefore: v.History.Len()}
@@ -72,9 +79,9 @@ func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (h mess
 	}
 	r.events.emit(Event{Type: EventCompaction, Compaction: &told})
 	if err != nil {
-		return v.History, o.Failure, endOf(err)
+		return pass{v.History, told, o.Failure}, endOf(err)
 	}
-	return o.History, o.Failure, nil
+	return pass{o.History, told, o.Failure}, nil
 }
 
 // equip gives the view what a compression needs.
@@ -94,86 +101,6 @@ func (r *run) equip(v *window.View) {
 			return tool.Spill(dir, tool.Call{ID: c.ID, Name: c.Name}, text)
 		}
 	}
-}
-
-// goOn begins the session in which a compressed conversation goes on, and
-// returns its history. Without a store that keeps lines of sessions, the session
-// stays the same.
-func (r *run) goOn(ctx context.Context, h message.History) (message.History, error) {
-	s, o := r.s, &r.a.opts
-	line, ok := o.Store.(store.Continuer)
-	if !ok || !s.stored {
-		return h, nil
-	}
-	parent, err := line.Tip(ctx, s.id)
-	if err != nil {
-		return h, err
-	}
-	if parent.ID != s.id {
-		return h, fmt.Errorf("%w: it goes on as %s", store.ErrContinued, parent.ID)
-	}
-	system := s.system
-	if o.Context.Refresh != nil && r.req.System == "" {
-		system = o.Context.Refresh()
-	}
-	copies := make([]*message.Message, h.Len())
-	for i, m := range h.Messages() {
-		c := *m
-		c.ID = messageID(i + 1)
-		if c.Time.IsZero() {
-			c.Time = o.Now()
-		}
-		copies[i] = &c
-	}
-	p := s.model.Profile()
-	child := store.Session{
-		ID: o.NewID(), Title: parent.Title, Parent: s.id, Workspace: parent.Workspace,
-		Provider: p.Provider, Model: p.Model, System: system, CreatedAt: o.Now(),
-	}
-	if err := line.Continue(ctx, child, copies); err != nil {
-		return h, err
-	}
-	s.rename(child.ID)
-	s.nextID = len(copies) + 1
-	s.system, r.system = system, system
-	r.result.SessionID = child.ID
-	r.events.rename(child.ID)
-	history, _ := message.Normalise(copies)
-	return history, nil
-}
-
-// follow turns to the session in which s goes on after compressions, if there
-// is one.
-func (s *Session) follow(ctx context.Context) error {
-	line, ok := s.agent.opts.Store.(store.Continuer)
-	if !ok {
-		return nil
-	}
-	tip, err := line.Tip(ctx, s.id)
-	if err != nil || tip.ID == s.id {
-		return err
-	}
-	if !s.rename(tip.ID) {
-		return fmt.Errorf("session %s goes on as %s: %w", s.id, tip.ID, ErrBusy)
-	}
-	return nil
-}
-
-// rename gives s the id of the session that continues it. Those who know it by
-// the old one still find it. It reports false if that session is in use apart
-// from s.
-func (s *Session) rename(id string) bool {
-	live := &s.agent.live
-	live.mu.Lock()
-	defer live.mu.Unlock()
-	if other := live.byID[id]; other != nil && other != s {
-		return false
-	}
-	s.id = id
-	if live.byID != nil {
-		live.byID[id] = s
-	}
-	return true
 }
 
 // summariserTime bounds a call for a summary.

@@ -138,8 +138,8 @@ func (r *run) Manage(ctx context.Context, h message.History, overflow bool) (mes
 		return h, nil
 	}
 	v.Hard = urgent
-	history, _, err := r.compress(ctx, v, TriggerThreshold)
-	return history, err
+	p, err := r.compress(ctx, v, TriggerThreshold)
+	return p.history, err
 }
 
 // afterOverflow makes as much room as it can: the model refused the prompt.
@@ -156,11 +156,11 @@ func (r *run) afterOverflow(ctx context.Context, v *window.View) (message.Histor
 		v.Room, v.Limit, v.Target = b.Room, b.Limit, b.Target
 	}
 	v.Hard = true
-	history, failure, err := r.compress(ctx, v, TriggerOverflow)
-	if err == nil && failure != nil {
-		return h, fmt.Errorf("%w: %w (about %d tokens, of which system prompt and tools take %d)", loop.ErrOverflow, failure, v.Tokens, v.Fixed)
+	p, err := r.compress(ctx, v, TriggerOverflow)
+	if err == nil && p.failure != nil {
+		return h, fmt.Errorf("%w: %w (about %d tokens, of which system prompt and tools take %d)", loop.ErrOverflow, p.failure, v.Tokens, v.Fixed)
 	}
-	return history, err
+	return p.history, err
 }
 
 // endOf turns the errors of a keeper that end a run into the loop's.

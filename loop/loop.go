@@ -89,11 +89,15 @@ func manage(ctx context.Context, h Host, s *State, overflow bool) error {
 	return nil
 }
 
-// call asks the model, once more after making room if the prompt is too large.
+// maxOverflows is how often room is made for one call that the model refuses for
+// its size.
+const maxOverflows = 3
+
+// call asks the model, again after making room if the prompt is too large.
 func call(ctx context.Context, h Host, s *State, l Limits) (*model.Reply, error) {
 	s.Rounds++
 	reply, err := h.Call(ctx, s.request(l))
-	if model.ClassOf(err) == model.ContextOverflow && ctx.Err() == nil {
+	for n := 0; n < maxOverflows && model.ClassOf(err) == model.ContextOverflow && ctx.Err() == nil; n++ {
 		if err := manage(ctx, h, s, true); err != nil {
 			return nil, err
 		}

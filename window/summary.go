@@ -22,8 +22,8 @@ const (
 	maxParts = 8
 )
 
-// shownResults are how many bytes of each result a summariser sees, the most
-// that lets the transcript fit.
+// shownResults are how many bytes of each result a summariser sees: the most that
+// lets the transcript fit into one part, else into few enough.
 var shownResults = [...]int{1200, 400, 120, 0}
 
 // transcript writes messages for a summariser, a block each.
@@ -93,10 +93,15 @@ func inParts(v *View, p parts, size int) (pieces, blocks []string) {
 	frame := Text(summaryPrompt) + Text(p.earlier.body) + Text(v.Focus)
 	limit := int(float64(room-size)*DefaultCharsPerToken) - frame - 1000
 	limit = max(limit*9/10, 2000)
-	for _, shown := range shownResults {
-		blocks = transcript(p.old, shown, v.hide)
-		if pieces = pack(blocks, limit); len(pieces) <= maxParts {
-			return pieces, blocks
+	for _, most := range []int{1, maxParts} {
+		for _, shown := range shownResults {
+			if most == 1 && shown == 0 {
+				continue // parts with results say more than one without
+			}
+			blocks = transcript(p.old, shown, v.hide)
+			if pieces = pack(blocks, limit); len(pieces) <= most {
+				return pieces, blocks
+			}
 		}
 	}
 	half := maxParts / 2
