@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json"
@@ -102,9 +103,17 @@ func (s *said) phrase(text string, depth int) {
 	s.message(text)
 }
 
+// message takes note of a message, on one line and without control characters,
+// which would reach a person's terminal.
 func (s *said) message(text string) {
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
 	if text = strings.Join(strings.Fields(text), " "); text != "" {
-		s.messages = append(s.messages, strings.ToValidUTF8(text, "\uFFFD"))
+		s.messages = append(s.messages, text)
 	}
 }
 
