@@ -77,22 +77,6 @@ type Options struct {
 	NewID func() string
 }
 
-// ApprovalRequest is a tool call that wants to run.
-type ApprovalRequest struct {
-	Tool *tool.Tool
-	Call tool.Call
-	// Agent is the path of task ids to the child agent whose call it is; empty
-	// for the run itself. For a child nobody is to be asked.
-	Agent []string
-}
-
-// Approval is the answer to an ApprovalRequest. Reason is told to the model
-// when the call is denied.
-type Approval struct {
-	Allow  bool
-	Reason string
-}
-
 // Agent runs tasks. It is safe for concurrent use: each session is run by one
 // goroutine at a time, and sessions do not disturb each other.
 type Agent struct {

@@ -64,19 +64,7 @@ func (p *toolPhase) prepare(ctx context.Context, i int) {
 		job.Answer = &tool.Result{Text: err.Error(), Status: message.StatusError}
 		return
 	}
-	if approve := p.run.a.opts.Approve; approve != nil && ctx.Err() == nil {
-		if a := approve(ctx, ApprovalRequest{Tool: t, Call: job.Call, Agent: p.run.path}); !a.Allow {
-			job.Answer = &tool.Result{Text: deniedText(a.Reason), Status: message.StatusDenied}
-		}
-	}
-}
-
-func deniedText(reason string) string {
-	text := "The user's rules do not allow this call. Do not try it again in other words; find another way, or say what you would need."
-	if reason != "" {
-		text = "Denied: " + reason + ". " + text
-	}
-	return text
+	p.approve(ctx, i)
 }
 
 func (p *toolPhase) progress(i int) func(string) {

@@ -43,6 +43,8 @@ type Request struct {
 	Arguments       []byte
 	// Command is the command, Dir where it runs.
 	Command, Dir string
+	// Alone says that nobody is to be asked about it, as for a child agent.
+	Alone bool
 }
 
 // Digest names the arguments of a request.
@@ -111,7 +113,7 @@ func (g *Gate) Decide(ctx context.Context, r Request) Outcome {
 		return Outcome{Reason: v.Reason + "; no setting allows it"}
 	case g.Mode == DenyMode:
 		return Outcome{Reason: v.Reason + "; the setting approve: deny refuses what would have to be asked for"}
-	case g.Ask == nil:
+	case g.Ask == nil || r.Alone:
 		return Outcome{Reason: v.Reason + "; that needs a person's word, and there is nobody to ask"}
 	}
 	return g.ask(ctx, r, v)
