@@ -90,8 +90,9 @@ func (r *run) equip(v *window.View) {
 	v.Estimate = s.space.gauge.Estimate
 	v.Summariser = &summariser{r}
 	v.Hide = func(text string) string { return model.Mask(o.Secrets.Hide(text)) }
+	v.Carry = carryTodos(s.Todo())
 	if o.Context.Carry != nil {
-		v.Carry = o.Context.Carry(s.id)
+		v.Carry = append(v.Carry, o.Context.Carry(s.id)...)
 	}
 	if s.stored {
 		v.Record = "What was said before is kept whole in session " + s.id + "."

@@ -34,7 +34,7 @@ type ContextOptions struct {
 	// Ratios keep how models count; nil keeps that as long as the agent.
 	Ratios window.Ratios
 	// Carry returns what has to be carried over a compression word for word,
-	// such as the session's list of things to do; nil for nothing.
+	// beside the list of things to do; nil for nothing.
 	Carry func(session string) []window.Section
 	// Refresh returns the system prompt as it would be built now. It is asked
 	// after a compression, when the cached prefix is lost anyhow; nil keeps

@@ -190,6 +190,7 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 		return m.Role == message.Assistant && m.Status == message.StatusInterrupted
 	})
 	s.history, _ = message.Normalise(said)
+	s.todo.set(carriedTodos(s.history.Messages()))
 	s.todo.recall(s.history.Messages(), s.agent.todoArguments)
 	all := s.history.Messages()
 	n := len(all)

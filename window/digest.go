@@ -97,6 +97,8 @@ func readDigest(msgs []*message.Message) (d digest, ok bool) {
 			d.first = rest
 		case title == filesTitle:
 			d.files = strings.Split(rest, "\n")
+		case title != wholeTitle:
+			d.carry = append(d.carry, Section{title, rest})
 		}
 	}
 	d.messages = 1
@@ -104,6 +106,21 @@ func readDigest(msgs []*message.Message) (d digest, ok bool) {
 		d.messages = 2
 	}
 	return d, true
+}
+
+// Carried returns the section that a compression carried over under a title, as
+// it stands in the summary that a history begins with; empty if there is none.
+func Carried(msgs []*message.Message, title string) string {
+	for len(msgs) > 0 && msgs[0].Role == message.System {
+		msgs = msgs[1:]
+	}
+	d, _ := readDigest(msgs)
+	for _, s := range d.carry {
+		if s.Title == title {
+			return s.Text
+		}
+	}
+	return ""
 }
 
 // addFiles adds names that are new at the end; one that is named again moves
