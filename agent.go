@@ -99,5 +99,17 @@ func (s *Session) Close() {
 	defer live.mu.Unlock()
 	if s.users--; s.users == 0 {
 		maps.DeleteFunc(live.byID, func(_ string, other *Session) bool { return other == s })
+		s.release()
+	}
+}
+
+// retain keeps the session in use for a run, whoever closes it meanwhile.
+func (s *Session) retain() {
+	live := &s.agent.live
+	live.mu.Lock()
+	defer live.mu.Unlock()
+	s.users++
+	if live.byID[s.id] == nil {
+		live.byID[s.id] = s
 	}
 }

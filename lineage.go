@@ -45,8 +45,10 @@ func (r *run) goOn(ctx context.Context, h message.History) (message.History, err
 	if err := line.Continue(ctx, child, copies); err != nil {
 		return h, err
 	}
+	if err := s.moveTo(ctx, child, copies); err != nil {
+		return h, err
+	}
 	s.rename(child.ID)
-	s.nextID = len(copies) + 1
 	s.system, r.system = system, system
 	r.result.SessionID = child.ID
 	r.events.rename(child.ID)

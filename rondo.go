@@ -30,6 +30,7 @@ import (
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/snapshot"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/window"
 )
@@ -44,6 +45,11 @@ type Options struct {
 	System string
 	// Store keeps sessions; nil keeps them only as long as they are in use.
 	Store store.Store
+	// Snapshots keep where each session stands, and Snapshot says when; nil
+	// keeps none. A session that the store does not have is taken from its
+	// snapshot.
+	Snapshots snapshot.Store
+	Snapshot  snapshot.Strategy
 	// Workspace is the directory that sessions are said to work in.
 	Workspace string
 	// Limits bound each run. MaxRounds 0 is loop.DefaultMaxRounds, negative
@@ -104,6 +110,13 @@ func New(o Options) (*Agent, error) {
 	}
 	if o.NewID == nil {
 		o.NewID = newID(o.Now)
+	}
+	switch o.Snapshot {
+	case "":
+		o.Snapshot = snapshot.EveryToolRound
+	case snapshot.EveryToolRound, snapshot.EveryRound, snapshot.Manual:
+	default:
+		return nil, fmt.Errorf("rondo: Options.Snapshot is %q: it is one of every_tool_round, every_round, manual", o.Snapshot)
 	}
 	switch {
 	case o.Limits.MaxRounds == 0:

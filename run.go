@@ -3,7 +3,6 @@ package rondo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -36,7 +35,9 @@ type run struct {
 	path   []string
 	family family
 	saver  saver
-	shown  []byte // visible text of the reply in flight
+	// toolRounds says that a round of the run used tools.
+	toolRounds bool
+	shown      []byte // visible text of the reply in flight
 }
 
 func newRun(s *Session, req Request) *run {
@@ -68,10 +69,10 @@ func (r *run) do(ctx context.Context) (Result, error) {
 	limits := r.a.opts.Limits
 	if limits.MaxExecution > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeoutCause(ctx, limits.MaxExecution, loop.ErrDeadline)
+		ctx, cancel = context.WithTimeoutCause(ctx, limits.MaxExecution-r.state.Elapsed, loop.ErrDeadline)
 		defer cancel()
 	}
-	r.state = loop.State{History: r.s.history}
+	r.state.History = r.s.history
 	outcome := loop.Run(ctx, r, &r.state, limits)
 	return r.finish(context.WithoutCancel(ctx), outcome)
 }
@@ -85,6 +86,10 @@ func (r *run) begin(ctx context.Context) error {
 		r.result.SessionID = r.s.id
 		r.events.rename(r.s.id)
 	}
+	for _, note := range r.s.notes {
+		r.events.emit(Event{Type: EventStatus, Text: note})
+	}
+	r.s.notes = nil
 	if r.req.System != "" {
 		r.s.system = r.req.System
 	}
@@ -105,15 +110,6 @@ func (r *run) begin(ctx context.Context) error {
 	return r.s.say(ctx, said)
 }
 
-// resume goes on with a session whose last turn broke off.
-func (r *run) resume(ctx context.Context) error {
-	last := r.s.history.Last()
-	if last == nil || last.Role == message.Assistant || last.Role == message.System {
-		return fmt.Errorf("session %s: %w", r.s.id, ErrNothingToDo)
-	}
-	return r.s.save(ctx, nil, store.Update{Running: true})
-}
-
 // finish closes the books of the run and tells how it ended.
 func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	o.Detail = r.a.opts.Secrets.Hide(o.Detail)
@@ -125,6 +121,10 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	res.Unread = r.s.desk.close()
 	res.Duration = r.a.opts.Now().Sub(res.Started)
 	if err := r.saver.save(ctx, r.interruptedReply(o), store.Update{EndReason: string(o.Reason)}); err != nil {
+		o.Err = errors.Join(o.Err, err)
+	}
+	r.s.checkSaved()
+	if err := r.lastSnapshot(ctx, o); err != nil {
 		o.Err = errors.Join(o.Err, err)
 	}
 	err := runError(o)
@@ -159,28 +159,15 @@ func (r *run) failure(e *model.Error, retryIn time.Duration) *Failure {
 // Now returns the time.
 func (r *run) Now() time.Time { return r.a.opts.Now() }
 
-// Save makes messages durable.
+// Save makes messages durable. A reply that asks for tools waits a little for
+// what is saved next: the journal's word that they begin, or their results.
 func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {
-	if r.a.opts.Store != nil && len(msgs) == 1 && r.onlyReads(msgs[0]) {
+	if r.a.opts.Store != nil && len(msgs) == 1 && msgs[0].HasCalls() {
 		r.saver.hold(context.WithoutCancel(ctx), msgs[0])
 		return nil
 	}
 	return r.saver.save(ctx, msgs, store.Update{})
 }
-
-// onlyReads reports whether m asks for tools and all of them only read.
-func (r *run) onlyReads(m *message.Message) bool {
-	calls := m.Calls()
-	for _, c := range calls {
-		if t, err := r.a.registry.Find(c.Name); err == nil && !t.ReadOnly {
-			return false
-		}
-	}
-	return len(calls) > 0
-}
-
-// Checkpoint is the place for snapshots.
-func (r *run) Checkpoint(context.Context, *loop.State) error { return nil }
 
 // Steering returns what the user said meanwhile.
 func (r *run) Steering() []string { return r.s.desk.takeSteering() }

@@ -34,7 +34,13 @@ type Session struct {
 	// What follows is owned by the holder of the turn.
 	loaded  bool
 	stored  bool // the store has the session
+	unlock  func() error
+	meta    store.Session
 	history message.History
+	open    []openCall         // the calls at the end of history, as loaded
+	said    []*message.Message // all that is stored
+	snaps   snapshots
+	notes   []string // what is to be told of the load
 	system  string
 	cache   model.Cache
 	space   space
@@ -121,6 +127,8 @@ func (s *Session) run(ctx context.Context, req Request, q *queue) (Result, error
 		return Result{SessionID: s.id}, fmt.Errorf("session %s: %w", s.id, err)
 	}
 	defer leave()
+	s.retain()
+	defer s.Close()
 	r := newRun(s, req)
 	for _, l := range slices.Concat(s.agent.opts.Listeners, req.Listeners) {
 		r.events.listen(l)
@@ -130,33 +138,6 @@ func (s *Session) run(ctx context.Context, req Request, q *queue) (Result, error
 	}
 	defer r.events.close()
 	return r.do(runCtx)
-}
-
-// load brings what was said before into memory, once.
-func (s *Session) load(ctx context.Context, req Request) error {
-	if req.History != nil {
-		if err := s.adopt(ctx, req.History); err != nil {
-			return err
-		}
-	}
-	if s.loaded {
-		return nil
-	}
-	s.system = s.agent.opts.System
-	if st := s.agent.opts.Store; st != nil && !s.fresh {
-		if err := s.follow(ctx); err != nil {
-			return fmt.Errorf("load session %s: %w", s.id, err)
-		}
-		meta, msgs, err := st.Load(ctx, s.id)
-		if err != nil {
-			return fmt.Errorf("load session %s: %w", s.id, err)
-		}
-		if err := s.restore(ctx, meta, msgs); err != nil {
-			return fmt.Errorf("restore session %s: %w", s.id, err)
-		}
-	}
-	s.loaded = true
-	return nil
 }
 
 // adopt begins with a history that the caller brought. It is saved with a new
@@ -178,31 +159,14 @@ func (s *Session) adopt(ctx context.Context, msgs []*message.Message) error {
 	return s.save(ctx, s.history.Messages(), store.Update{})
 }
 
-// restore takes over what the store has. Calls that were open when the session
-// broke off are answered, and the answers are saved, so that this happens once.
-func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message) error {
-	s.stored = true
-	s.nextID = len(msgs) + 1
-	if meta.Model == s.model.Profile().Model && meta.System != "" {
-		s.system = meta.System
-	}
-	said := slices.DeleteFunc(msgs, func(m *message.Message) bool {
-		return m.Role == message.Assistant && m.Status == message.StatusInterrupted
-	})
-	s.history, _ = message.Normalise(said)
-	s.todo.set(carriedTodos(s.history.Messages()))
-	s.todo.recall(s.history.Messages(), s.agent.todoArguments)
-	all := s.history.Messages()
-	n := len(all)
-	for n > 0 && all[n-1].ID == "" && all[n-1].Role == message.Tool {
-		n--
-	}
-	return s.save(ctx, all[n:], store.Update{})
-}
-
 // save makes messages durable and gives them their ids. A message that has one
 // was saved before; one that could not be saved has none.
 func (s *Session) save(ctx context.Context, msgs []*message.Message, u store.Update) error {
+	return s.record(ctx, msgs, u, nil)
+}
+
+// record is save; it also writes effects into the journal.
+func (s *Session) record(ctx context.Context, msgs []*message.Message, u store.Update, effects []effect) error {
 	if slices.ContainsFunc(msgs, func(m *message.Message) bool { return m.ID != "" }) {
 		msgs = slices.DeleteFunc(slices.Clone(msgs), func(m *message.Message) bool { return m.ID != "" })
 	}
@@ -212,42 +176,67 @@ func (s *Session) save(ctx context.Context, msgs []*message.Message, u store.Upd
 			m.Time = s.agent.opts.Now()
 		}
 	}
-	if err := s.write(ctx, msgs, u); err != nil {
+	if err := s.write(ctx, msgs, u, journalled(effects)); err != nil {
 		for _, m := range msgs {
 			m.ID = ""
 		}
 		return err
 	}
 	s.nextID += len(msgs)
+	s.said = append(s.said, msgs...)
+	s.meta.Usage = s.meta.Usage.Add(u.Usage)
+	s.meta.Calls += u.Calls
+	s.meta.CostUSD += u.CostUSD
 	return nil
 }
 
+// checkSaved has the session loaded anew for its next run if the last one ended
+// before all that was said could be saved: what counts is what the store has.
+func (s *Session) checkSaved() {
+	last := s.history.Last()
+	if s.stored && last != nil && last.ID == "" {
+		s.loaded, s.fresh = false, false
+	}
+}
+
 // write hands messages to the store, if there is one.
-func (s *Session) write(ctx context.Context, msgs []*message.Message, u store.Update) error {
-	if s.agent.opts.Store == nil || (len(msgs) == 0 && u == (store.Update{})) {
+func (s *Session) write(ctx context.Context, msgs []*message.Message, u store.Update, effects []store.Effect) error {
+	if len(msgs) == 0 && len(effects) == 0 && u == (store.Update{}) {
 		return nil
 	}
-	if err := s.create(ctx); err != nil {
+	if err := s.create(ctx, msgs); err != nil {
 		return err
 	}
-	if err := s.agent.opts.Store.Append(ctx, s.id, msgs, u); err != nil {
+	st := s.agent.opts.Store
+	if st == nil {
+		return nil
+	}
+	var err error
+	if j, ok := st.(store.Journal); ok && len(effects) > 0 {
+		err = j.Record(ctx, s.id, msgs, u, effects)
+	} else {
+		err = st.Append(ctx, s.id, msgs, u)
+	}
+	if err != nil {
 		return fmt.Errorf("save session %s: %w", s.id, err)
 	}
 	return nil
 }
 
-// create adds the session to the store with its first message.
-func (s *Session) create(ctx context.Context) error {
-	if s.stored {
+// create adds the session to the store with its first messages.
+func (s *Session) create(ctx context.Context, msgs []*message.Message) error {
+	if s.meta.ID == "" {
+		p := s.model.Profile()
+		now := s.agent.opts.Now()
+		s.meta = store.Session{
+			ID: s.id, Title: titleOf(msgs), Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
+			System: s.system, CreatedAt: now, UpdatedAt: now, Parent: s.parent, Relation: relation(s.parent),
+		}
+	}
+	if s.stored || s.agent.opts.Store == nil {
 		return nil
 	}
-	p := s.model.Profile()
-	now := s.agent.opts.Now()
-	err := s.agent.opts.Store.Create(ctx, store.Session{
-		ID: s.id, Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
-		System: s.system, CreatedAt: now, UpdatedAt: now, Parent: s.parent, Relation: relation(s.parent),
-	})
-	if err != nil {
+	if err := s.agent.opts.Store.Create(ctx, s.meta); err != nil {
 		return fmt.Errorf("create session %s: %w", s.id, err)
 	}
 	s.stored = true
@@ -258,6 +247,9 @@ func (s *Session) create(ctx context.Context) error {
 // left open is closed first, so that the turn is valid; a message that was
 // never answered is joined with the new one.
 func (s *Session) say(ctx context.Context, m *message.Message) error {
+	if err := s.closeOpen(ctx); err != nil {
+		return err
+	}
 	fresh := []*message.Message{m}
 	last := s.history.Last()
 	switch {

@@ -26,6 +26,12 @@ type toolPhase struct {
 	started []bool
 	results []*message.Message
 	limits  *tool.Round
+	// asked is the message that the calls are of, first the place of the first
+	// of them among all of its calls.
+	asked *message.Message
+	first int
+	early []*message.Message // results that wait to be saved before others run
+	err   error              // why what begins could not be saved
 }
 
 // Tools runs the calls and returns one result for each, in their order.
@@ -37,12 +43,17 @@ func (r *run) Tools(ctx context.Context, calls []*message.ToolCall) []loop.Resul
 		run: r, calls: calls, jobs: make([]tool.Job, n), unknown: make([]bool, n), started: make([]bool, n),
 		results: make([]*message.Message, n), limits: r.a.opts.ResultLimits.NewRound(n),
 	}
+	p.asked, p.first = asked(r.state.History)
 	for i := range calls {
 		p.prepare(ctx, i)
 	}
+	r.s.open = nil
 	tool.Execute(withTurn(ctx, p), p.jobs, tool.Options{
-		Workers: r.a.opts.Workers, Timeout: r.a.opts.ToolTimeout, Started: p.start, Ended: p.end,
+		Workers: r.a.opts.Workers, Timeout: r.a.opts.ToolTimeout, Starting: p.starting, Started: p.start, Ended: p.end,
 	})
+	if p.err != nil {
+		r.saver.fail(p.err)
+	}
 	r.family.account(&r.result)
 	out := make([]loop.Result, n)
 	for i, m := range p.results {
@@ -51,11 +62,31 @@ func (r *run) Tools(ctx context.Context, calls []*message.ToolCall) []loop.Resul
 	return out
 }
 
+// asked returns the message whose calls stand at the end of h, and how many of
+// them have their results.
+func asked(h message.History) (*message.Message, int) {
+	msgs := h.Messages()
+	n := len(msgs) - 1
+	for n >= 0 && msgs[n].Role == message.Tool {
+		n--
+	}
+	return msgs[n], len(msgs) - 1 - n
+}
+
 // prepare finds the tool of call i, checks its arguments and asks for approval.
+// A call of a run that broke off is not run again: its result is known, or it is
+// not known what became of it.
 func (p *toolPhase) prepare(ctx context.Context, i int) {
 	c, job := p.calls[i], &p.jobs[i]
 	job.Call = tool.Call{
 		ID: c.ID, Name: c.Name, Session: p.run.s.id, Task: p.run.taskID, Progress: p.progress(i),
+	}
+	if open := p.run.s.open; open != nil {
+		if o := open[p.first+i]; o.result != nil || o.begun {
+			p.results[i] = o.result
+			job.Answer = &tool.Result{Text: unknownText, Status: message.StatusInterrupted}
+			return
+		}
 	}
 	t, args, err := p.run.a.registry.Prepare(c.Name, c.Arguments, false)
 	job.Tool, job.Call.Args = t, args
@@ -92,10 +123,45 @@ func (p *toolPhase) start(i int) {
 	}
 }
 
+// starting saves that calls with effects begin, and the results of those that
+// have ended. Once that failed no more of them run, and the round ends the run.
+func (p *toolPhase) starting(jobs []int) error {
+	var begin []effect
+	for _, i := range jobs {
+		if !p.jobs[i].Tool.ReadOnly {
+			begin = append(begin, p.effect(i))
+		}
+	}
+	if len(begin) == 0 && len(p.early) == 0 {
+		return nil
+	}
+	if p.err != nil {
+		return p.err
+	}
+	err := p.run.saver.save(context.WithoutCancel(p.run.users), p.early, store.Update{}, begin...)
+	if err == nil {
+		p.early = nil
+		return nil
+	}
+	p.err = err
+	return err
+}
+
+// effect is the journal's entry for call i.
+func (p *toolPhase) effect(i int) effect {
+	return effect{asked: p.asked, Effect: store.Effect{
+		Index: p.first + i, CallID: p.calls[i].ID, Tool: p.calls[i].Name, ArgsDigest: digest(p.jobs[i].Call.Args),
+		StartedAt: p.run.a.opts.Now(),
+	}}
+}
+
 // end finalises call i: its result is cut to size, made a message and told. If
 // the call had effects and others are still to run, its result is saved before
 // they do.
 func (p *toolPhase) end(i int, o tool.Outcome) {
+	if p.results[i] != nil { // known from before the run broke off
+		return
+	}
 	if !p.started[i] {
 		p.start(i)
 	}
@@ -110,8 +176,13 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 	}
 	m.Parts = append(m.Parts, res.Media...)
 	p.results[i] = m
-	if o.Ran && !job.Tool.ReadOnly && i < len(p.calls)-1 {
-		p.saveEarly(m)
+	if o.Ran && !job.Tool.ReadOnly && p.run.a.opts.Store != nil {
+		e := p.effect(i)
+		e.FinishedAt, e.Status = e.StartedAt, res.Status
+		p.run.saver.ended(e)
+		if i < len(p.calls)-1 {
+			p.early = append(p.early, m)
+		}
 	}
 	if !p.run.events.quiet() {
 		p.run.events.emit(Event{Type: EventToolResult, ToolResult: &ToolResult{
@@ -140,13 +211,4 @@ func (r *run) hideSecrets(res tool.Result) tool.Result {
 		res.Details = json.RawMessage(clean)
 	}
 	return res
-}
-
-// saveEarly saves a result while the round goes on. A failure is not lost: the
-// message stays unsaved, so that the save at the end of the round meets it again.
-func (p *toolPhase) saveEarly(m *message.Message) {
-	ctx := context.WithoutCancel(p.run.users)
-	if err := p.run.saver.save(ctx, []*message.Message{m}, store.Update{}); err != nil {
-		p.run.events.emit(Event{Type: EventStatus, Text: err.Error()})
-	}
 }

@@ -1,0 +1,258 @@
+package rondo
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/snapshot"
+)
+
+// resume goes on with a session whose last turn broke off.
+func (r *run) resume(ctx context.Context) error {
+	s := r.s
+	last := s.history.Last()
+	if last == nil || s.open == nil && (last.Role == message.Assistant || last.Role == message.System) {
+		return fmt.Errorf("session %s: %w", s.id, ErrNothingToDo)
+	}
+	if err := r.recall(ctx); err != nil {
+		r.events.emit(Event{Type: EventStatus, Text: fmt.Sprintf("how far the run was is counted from its messages: %v", err)})
+	}
+	for _, o := range s.open {
+		if o.result == nil {
+			break
+		}
+		var err error
+		if s.history, err = s.history.Append(o.result); err != nil {
+			return err
+		}
+	}
+	return s.save(ctx, nil, store.Update{Running: true})
+}
+
+// recall finds out how far the run was that broke off: its snapshot says it, as
+// far as that goes, and its messages the rest.
+func (r *run) recall(ctx context.Context) error {
+	s := r.s
+	turn := len(s.said)
+	for turn > 0 && s.said[turn-1].Role != message.User {
+		turn--
+	}
+	r.state.Rounds = replies(s.said[turn:])
+	if r.a.opts.Snapshots == nil {
+		return nil
+	}
+	snap, err := r.a.opts.Snapshots.Load(ctx, s.id)
+	if errors.Is(err, snapshot.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	n := len(snap.Messages)
+	if n < turn || n > len(s.said) || s.said[n-1].ID != snap.Messages[n-1].ID || len(snap.Run) == 0 {
+		return nil // of another turn
+	}
+	var state loop.State
+	if err := json.Unmarshal(snap.Run, &state); err != nil {
+		return fmt.Errorf("read the run's state in the snapshot: %w", err)
+	}
+	if since := replies(s.said[n:]); since > 0 {
+		state.Rounds += since
+		state.Pending, state.Paused, state.Note, state.Attempts = nil, false, "", loop.Attempts{}
+	}
+	state.InputTokens += max(0, s.meta.Usage.Input-snap.Session.Usage.Input)
+	r.state = state
+	if r.req.TaskID == "" && snap.TaskID != "" {
+		r.taskID, r.result.TaskID = snap.TaskID, snap.TaskID
+	}
+	return nil
+}
+
+// replies counts the replies of the model among msgs.
+func replies(msgs []*message.Message) int {
+	n := 0
+	for _, m := range msgs {
+		if m.Role == message.Assistant && m.Status != message.StatusInterrupted {
+			n++
+		}
+	}
+	return n
+}
+
+// Checkpoint writes a snapshot after a round, as the strategy says.
+func (r *run) Checkpoint(_ context.Context, s *loop.State) error {
+	ranTools := s.History.Last().Role == message.Tool
+	r.toolRounds = r.toolRounds || ranTools
+	switch strategy := r.a.opts.Snapshot; {
+	case r.a.opts.Snapshots == nil, strategy == snapshot.Manual, strategy == snapshot.EveryToolRound && !ranTools:
+		return nil
+	}
+	if err := r.s.snaps.failure(); err != nil {
+		return r.snapshotFailed(err)
+	}
+	return r.offer(s, "")
+}
+
+// lastSnapshot writes where the session stands after the run.
+func (r *run) lastSnapshot(ctx context.Context, o loop.Outcome) error {
+	strategy := r.a.opts.Snapshot
+	if r.a.opts.Snapshots == nil || strategy == snapshot.Manual || strategy == snapshot.EveryToolRound && !r.toolRounds {
+		return nil
+	}
+	err := r.offer(&r.state, o.Reason)
+	if err = errors.Join(err, r.s.snaps.wait()); err != nil {
+		return r.snapshotFailed(err)
+	}
+	return nil
+}
+
+// snapshotFailed ends the run, unless the store has the session anyway.
+func (r *run) snapshotFailed(err error) error {
+	if r.a.opts.Store == nil {
+		return err
+	}
+	r.events.emit(Event{Type: EventStatus, Text: err.Error()})
+	return nil
+}
+
+// offer hands a snapshot to be written.
+func (r *run) offer(state *loop.State, reason loop.Reason) error {
+	run, err := json.Marshal(state)
+	if err != nil {
+		return fmt.Errorf("snapshot of session %s: %w", r.s.id, err)
+	}
+	snap := r.s.snapshot()
+	snap.TaskID, snap.Run, snap.Reason = r.taskID, run, string(reason)
+	r.s.snaps.offer(snap)
+	return nil
+}
+
+// snapshot is where the session stands, but for what only a run knows.
+func (s *Session) snapshot() *snapshot.Snapshot {
+	if s.snaps.w == nil {
+		s.snaps.w = s.agent.opts.Snapshots.Writer(s.id)
+	}
+	snap := &snapshot.Snapshot{
+		SavedAt: s.agent.opts.Now(), Strategy: s.agent.opts.Snapshot, Session: snapshot.SessionOf(s.meta),
+		System: s.system, Messages: slices.Clip(s.said),
+	}
+	for _, c := range s.history.OpenCalls() {
+		snap.OpenCalls = append(snap.OpenCalls, snapshot.OpenCall{ID: c.ID, Name: c.Name})
+	}
+	return snap
+}
+
+// SaveSnapshot writes a snapshot of the session as it stands, whatever the
+// strategy. It refuses with ErrBusy while a run goes on.
+func (s *Session) SaveSnapshot(ctx context.Context) error {
+	if s.agent.opts.Snapshots == nil {
+		return errors.New("this agent keeps no snapshots: Options.Snapshots is nil")
+	}
+	ctx, leave, err := s.desk.enter(ctx, &Request{})
+	if err != nil {
+		return fmt.Errorf("session %s: %w", s.id, err)
+	}
+	defer leave()
+	s.retain()
+	defer s.Close()
+	if err := s.load(ctx, Request{}); err != nil {
+		return err
+	}
+	if len(s.said) == 0 {
+		return fmt.Errorf("session %s: %w: it has no messages yet", s.id, ErrNothingToDo)
+	}
+	snap := s.snapshot()
+	if old, err := s.agent.opts.Snapshots.Load(ctx, s.id); err == nil && old.Session.Messages == len(s.said) {
+		snap.Run, snap.TaskID, snap.Reason = old.Run, old.TaskID, old.Reason
+	}
+	s.snaps.offer(snap)
+	return s.snaps.wait()
+}
+
+// release gives up what the session holds as long as it is in use.
+func (s *Session) release() {
+	_ = s.snaps.close() // what it could not clean up does no harm
+	if s.unlock != nil {
+		_ = s.unlock() // the lock ends with its file, which is closed in any case
+		s.unlock = nil
+	}
+	if s.stored { // another process may go on with the session
+		s.loaded, s.fresh = false, false
+	}
+}
+
+// snapshots writes the snapshots of a session, one at a time and while the run
+// goes on. One that was not begun when the next is there is left out: that holds
+// all that it did.
+type snapshots struct {
+	w snapshot.Writer
+
+	mu     sync.Mutex
+	next   *snapshot.Snapshot
+	busy   chan struct{} // closed when nothing is left to write; nil before
+	failed error
+}
+
+// offer has snap written soon.
+func (n *snapshots) offer(snap *snapshot.Snapshot) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.next = snap
+	if n.busy == nil {
+		n.busy = make(chan struct{})
+		go n.write()
+	}
+}
+
+func (n *snapshots) write() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.next != nil {
+		snap := n.next
+		n.next = nil
+		n.mu.Unlock()
+		err := n.w.Write(context.Background(), snap)
+		n.mu.Lock()
+		n.failed = err
+	}
+	close(n.busy)
+	n.busy = nil
+}
+
+// wait returns when all is written, and how that went.
+func (n *snapshots) wait() error {
+	n.mu.Lock()
+	busy := n.busy
+	n.mu.Unlock()
+	if busy != nil {
+		<-busy
+	}
+	return n.failure()
+}
+
+// close writes what is left and cleans up. What comes next is written anew, to a
+// place that the session's id names.
+func (n *snapshots) close() error {
+	if n.w == nil {
+		return nil
+	}
+	err := errors.Join(n.wait(), n.w.Close())
+	n.w = nil
+	return err
+}
+
+// failure returns why the last snapshot could not be written, once.
+func (n *snapshots) failure() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	err := n.failed
+	n.failed = nil
+	return err
+}
