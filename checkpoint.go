@@ -143,6 +143,9 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 		SavedAt: s.agent.opts.Now(), Strategy: s.agent.opts.Snapshot, Session: snapshot.SessionOf(s.meta),
 		System: s.system, Messages: slices.Clip(s.said),
 	}
+	if todo := s.todo.get(); len(todo) > 0 {
+		snap.Todo, _ = json.Marshal(todo) // strings alone always encode
+	}
 	for _, c := range s.history.OpenCalls() {
 		snap.OpenCalls = append(snap.OpenCalls, snapshot.OpenCall{ID: c.ID, Name: c.Name})
 	}

@@ -95,10 +95,14 @@ type orderedStore struct {
 }
 
 func (s *orderedStore) Append(ctx context.Context, id string, msgs []*message.Message, u store.Update) error {
+	return s.Record(ctx, id, msgs, u, nil)
+}
+
+func (s *orderedStore) Record(ctx context.Context, id string, msgs []*message.Message, u store.Update, e []store.Effect) error {
 	for _, m := range msgs {
 		s.saved = append(s.saved, id+" "+m.Text())
 	}
-	return s.Memory.Append(ctx, id, msgs, u)
+	return s.Memory.Record(ctx, id, msgs, u, e)
 }
 
 func TestAChildThatFailsIsAnErrorOfItsTask(t *testing.T) {
