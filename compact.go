@@ -94,6 +94,9 @@ func (r *run) equip(v *window.View) {
 	if o.Context.Carry != nil {
 		v.Carry = append(v.Carry, o.Context.Carry(s.id)...)
 	}
+	if o.Context.Memory != nil {
+		v.BeforeSummary = r.flush
+	}
 	if s.stored {
 		v.Record = "What was said before is kept whole in session " + s.id + "."
 	}

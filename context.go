@@ -10,6 +10,7 @@ import (
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
+	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/window"
 )
 
@@ -33,6 +34,9 @@ type ContextOptions struct {
 	Summariser model.Model
 	// Ratios keep how models count; nil keeps that as long as the agent.
 	Ratios window.Ratios
+	// Memory is the tool that the model saves to memory with before a summary
+	// is written; nil saves nothing.
+	Memory *tool.Tool
 	// Carry returns what has to be carried over a compression word for word,
 	// beside the list of things to do; nil for nothing.
 	Carry func(session string) []window.Section

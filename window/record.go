@@ -23,10 +23,10 @@ func record(p parts, hide func(string) string) string {
 	for _, m := range p.old {
 		switch m.Role {
 		case message.User:
-			users = append(users, "- "+clip(m.Text(), 400))
+			users = append(users, "- "+OneLine(m.Text(), 400))
 		case message.Assistant:
 			if text := m.Text(); text != "" {
-				said = append(said, "- "+clip(text, 300))
+				said = append(said, "- "+OneLine(text, 300))
 			}
 			for _, c := range m.Calls() {
 				calls[c.Name]++
@@ -99,7 +99,7 @@ func callPlaces(arguments string) []string {
 		case kind == '{' && n%2 == 1:
 			name = s
 		case isPlace(name) && s != "" && len(s) <= 300:
-			found = append(found, clip(s, 300))
+			found = append(found, OneLine(s, 300))
 		}
 	}
 }

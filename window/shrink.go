@@ -67,7 +67,7 @@ func shrinkResult(m *message.Message, c *message.ToolCall, spill spiller) *messa
 		status = message.StatusOK
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s %s: %s, %d lines, %d characters", shrunkMark, c.Name, clip(c.Arguments, 120), status,
+	fmt.Fprintf(&b, "%s%s %s: %s, %d lines, %d characters", shrunkMark, c.Name, OneLine(c.Arguments, 120), status,
 		strings.Count(text, "\n")+1, utf8.RuneCountInString(text))
 	if media > 0 {
 		fmt.Fprintf(&b, " and %d images or files", media)
@@ -152,7 +152,7 @@ func cutStrings(text string) (string, bool) {
 		if tok.Kind() == '"' {
 			if s := tok.String(); len(s) > longArgument {
 				cut = true
-				tok = jsontext.String(fmt.Sprintf("%s… [%d characters, cut]", clip(s, 80), utf8.RuneCountInString(s)))
+				tok = jsontext.String(fmt.Sprintf("%s… [%d characters, cut]", OneLine(s, 80), utf8.RuneCountInString(s)))
 			}
 		}
 		if enc.WriteToken(tok) != nil {
@@ -165,8 +165,8 @@ func cutStrings(text string) (string, bool) {
 	return "", false
 }
 
-// clip returns the first n bytes of s, whole characters, on one line.
-func clip(s string, n int) string {
+// OneLine returns the first n bytes of s, whole characters, on one line.
+func OneLine(s string, n int) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if len(s) <= n {
 		return s

@@ -43,7 +43,7 @@ func transcript(msgs []*message.Message, shown int, hide func(string) string) []
 				b.WriteString("\n" + headTail(text, 8*max(shown, 120)))
 			}
 			for _, c := range m.Calls() {
-				fmt.Fprintf(&b, "\n[calls %s] %s", c.Name, clip(c.Arguments, 300))
+				fmt.Fprintf(&b, "\n[calls %s] %s", c.Name, OneLine(c.Arguments, 300))
 			}
 		}
 		for i := range m.Parts {

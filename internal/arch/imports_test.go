@@ -16,11 +16,11 @@ const modulePath = "github.com/rondo-engine/rondo"
 // layers are the packages from the bottom to the top: a package imports only
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
-	{"message", "internal/sse", "internal/proc", "internal/approval"},
+	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection"},
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool"},
 	{"model/wire"},
-	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window"},
+	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
 	{"loop"},
 	{"."},
