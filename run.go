@@ -107,7 +107,8 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.s.space.keeper.Said()
-	return r.s.say(ctx, said)
+	// Said is said: a stop at this moment ends the run in good order.
+	return r.s.say(context.WithoutCancel(ctx), said)
 }
 
 // finish closes the books of the run and tells how it ended.
