@@ -93,8 +93,8 @@ func TestAllExhaustedIsOneErrorAndNoStorm(t *testing.T) {
 		if !ok || len(all.Errs) != 3 || e.Class != model.RateLimit || e.RetryAfter != 90*time.Second {
 			t.Fatalf("%v; want the three failures with the class of the one that may pass", err)
 		}
-		want := "ask the models of the chain: a/a: rate limit: no model answered: " +
-			"stream reply: p/p: auth; stream reply: a/a: rate limit; stream reply: b/b: billing"
+		want := "ask the models of the chain: a/a: rate limit, asks to wait 1m30s: no model answered: " +
+			"stream reply: p/p: auth; stream reply: a/a: rate limit, asks to wait 1m30s; stream reply: b/b: billing"
 		if err.Error() != want {
 			t.Errorf("got  %s\nwant %s", err, want)
 		}
