@@ -42,6 +42,8 @@ func (p *progress) event(e rondo.Event) {
 		p.result(e.ToolResult)
 	case rondo.EventStatus:
 		p.line(p.dim("  " + e.Text))
+	case rondo.EventCompaction:
+		p.compaction(e.Compaction)
 	case rondo.EventError:
 		p.failure(e.Failure)
 	case rondo.EventUsage:
@@ -52,6 +54,18 @@ func (p *progress) event(e rondo.Event) {
 		if p.live {
 			p.endLine()
 		}
+	}
+}
+
+// compaction tells of a compression when it is over.
+func (p *progress) compaction(c *rondo.Compaction) {
+	switch {
+	case !c.Done:
+		p.line(p.dim("  compressing the conversation …"))
+	case c.Failure != "":
+		p.line(p.dim("  the conversation was not compressed: " + brief(c.Failure, 200)))
+	default:
+		p.line(p.dim(fmt.Sprintf("  compressed from about %d tokens to %d (%s)", c.TokensBefore, c.TokensAfter, c.Method)))
 	}
 }
 

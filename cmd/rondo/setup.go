@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 
 	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/model"
-	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/store/sqlite"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
@@ -27,9 +26,18 @@ type setup struct {
 	model     model.Model
 	workspace *builtin.Workspace
 	commands  commands
-	tools     []*tool.Tool
-	spill     string
-	store     *sqlite.Store
+	confined  confinement
+	// temp is a directory for temporary files that goes away with the setup;
+	// empty for none.
+	temp  string
+	tools []*tool.Tool
+	spill string
+	store *sqlite.Store
+	// memory is nil where nothing is remembered, summariser where the model
+	// itself summarises.
+	memory      *memory.Store
+	summariser  model.Model
+	calibration *calibration
 	// notes are for the user, on stderr.
 	notes []string
 }
@@ -51,6 +59,9 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 	if set.model, err = set.models.main(ctx); err == nil {
 		err = set.openTools(dir)
 	}
+	if err == nil {
+		set.summariser, err = set.models.auxiliary(ctx, "compression", nil)
+	}
 	o := <-sessions
 	set.store, set.notes = o.store, set.models.notes
 	if err == nil && o.err != nil {
@@ -66,6 +77,11 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 // close releases what newSetup opened.
 func (s *setup) close() {
 	s.commands.wait()
+	if s.calibration != nil {
+		if err := s.calibration.save(); err != nil {
+			fmt.Fprintf(s.env.Stderr, "rondo: %v\n", err)
+		}
+	}
 	if s.store != nil {
 		if err := s.store.Close(); err != nil {
 			fmt.Fprintf(s.env.Stderr, "rondo: close the sessions: %v\n", err)
@@ -73,6 +89,11 @@ func (s *setup) close() {
 	}
 	if s.workspace != nil {
 		s.workspace.Close()
+	}
+	if s.temp != "" {
+		if err := os.RemoveAll(s.temp); err != nil {
+			fmt.Fprintf(s.env.Stderr, "rondo: remove the temporary directory: %v\n", err)
+		}
 	}
 }
 
@@ -83,18 +104,28 @@ func (s *setup) openTools(dir string) error {
 		return err
 	}
 	s.spill = filepath.Join(home, "spill")
-	s.workspace, err = builtin.OpenWorkspace(dir, builtin.WorkspaceOptions{Readable: []string{s.spill}})
+	skills, err := s.env.skillDirs(s.settings, dir)
+	if err != nil {
+		return err
+	}
+	s.workspace, err = builtin.OpenWorkspace(dir, builtin.WorkspaceOptions{Readable: append(skills, s.spill)})
 	if err != nil {
 		return usage(err)
 	}
+	if err := s.confine(home); err != nil {
+		return err
+	}
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
-		Workspace: s.workspace, SpillDir: s.spill, Run: s.commands.run,
-	})
+		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command,
+	}, s.openMemory(home)...)
+	if s.settings.Prompt.ContextFiles {
+		s.showContextFiles()
+	}
 	return usage(err)
 }
 
-// chosenTools are the built-in tools that the settings ask for.
-func (e *environment) chosenTools(settings *config.Loaded, o builtin.Options) ([]*tool.Tool, error) {
+// chosenTools are the tools, built in and more, that the settings ask for.
+func (e *environment) chosenTools(settings *config.Loaded, o builtin.Options, more ...*tool.Tool) ([]*tool.Tool, error) {
 	if settings.NoTools {
 		return nil, nil
 	}
@@ -102,7 +133,7 @@ func (e *environment) chosenTools(settings *config.Loaded, o builtin.Options) ([
 	if err != nil {
 		return nil, err
 	}
-	all, err := tool.NewRegistry(append(builtin.All(o), builtin.Noop(size))...)
+	all, err := tool.NewRegistry(slices.Concat(builtin.All(o), []*tool.Tool{builtin.Noop(size)}, more)...)
 	if err != nil {
 		return nil, err
 	}
@@ -143,17 +174,18 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	if o.readOnly {
 		tools = slices.DeleteFunc(slices.Clone(tools), func(t *tool.Tool) bool { return !t.ReadOnly })
 	}
-	system := o.system
-	if system == "" {
-		system = prompt.Build(prompt.Facts{
-			Workspace: s.workspace.Dir(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			Model: s.model.Profile().Model, Day: s.env.Now(), Tools: len(tools) > 0,
-		})
+	system, refresh, err := s.systemPrompt(o.system, len(tools) > 0)
+	if err != nil {
+		return nil, err
+	}
+	approver, err := s.newApprover(nil, o.denied)
+	if err != nil {
+		return nil, err
 	}
 	opts := rondo.Options{
 		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
-		Secrets: s.models.secrets,
+		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approver.approve,
 	}
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}

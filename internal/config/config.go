@@ -39,6 +39,8 @@ type Config struct {
 	Approvals       Approvals            `yaml:"approvals"`
 	Hooks           Hooks                `yaml:"hooks" trusted:"yes"`
 	Compression     Compression          `yaml:"compression"`
+	Memory          Memory               `yaml:"memory"`
+	Prompt          Prompt               `yaml:"prompt"`
 	Delegation      Delegation           `yaml:"delegation"`
 	Fallback        []Target             `yaml:"fallback_providers"`
 	Auxiliary       map[string]Auxiliary `yaml:"auxiliary"`
@@ -109,6 +111,24 @@ type Compression struct {
 	// Threshold is the part of the context window from which on.
 	Threshold    float64 `yaml:"threshold" min:"0.05" max:"0.95"`
 	ProtectLastN int     `yaml:"protect_last_n" min:"1"`
+}
+
+// Memory says what is remembered from session to session. Limits are in
+// characters.
+type Memory struct {
+	Enabled         bool `yaml:"enabled"`
+	MemoryCharLimit int  `yaml:"memory_char_limit" min:"100"`
+	UserCharLimit   int  `yaml:"user_char_limit" min:"100"`
+	// Flush lets the model save to memory before a history is summarised.
+	Flush bool `yaml:"flush_before_compression"`
+}
+
+// Prompt says what goes into the system prompt.
+type Prompt struct {
+	Personality  string   `yaml:"personality"`
+	ContextFiles bool     `yaml:"context_files"`
+	Skills       bool     `yaml:"skills"`
+	SkillDirs    []string `yaml:"skill_dirs" trusted:"yes"`
 }
 
 // Delegation bounds the children of an agent; the target is their model.
@@ -190,6 +210,8 @@ func Default() Config {
 		SandboxNetwork: true,
 		Approvals:      Approvals{Timeout: 300 * time.Second},
 		Compression:    Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
+		Memory:         Memory{Enabled: true, MemoryCharLimit: 2200, UserCharLimit: 1375, Flush: true},
+		Prompt:         Prompt{ContextFiles: true, Skills: true},
 		Delegation:     Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1},
 	}
 }
