@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rondo-engine/rondo/internal/config"
+	"github.com/rondo-engine/rondo/internal/sandbox"
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/store"
@@ -226,13 +227,13 @@ func (d *doctor) terminal() {
 
 // sandbox looks whether the kernel can confine the shell.
 func (d *doctor) sandbox() {
-	if runtime.GOOS != "linux" {
-		d.warn("sandbox", "the shell is confined on Linux only", "run in a container if the task is not trusted")
-		return
+	ok, text := sandbox.Confined(sandbox.Version())
+	switch {
+	case ok:
+		d.ok("sandbox", "%s", text)
+	case runtime.GOOS != "linux":
+		d.warn("sandbox", text, "run in a container if the task is not trusted")
+	default:
+		d.warn("sandbox", text, "boot with landlock in lsm=, or run in a container")
 	}
-	if abi := landlockABI(); abi > 0 {
-		d.ok("sandbox", "the kernel offers Landlock (version %d)", abi)
-		return
-	}
-	d.warn("sandbox", "the kernel does not offer Landlock, so the shell is not confined", "boot with landlock in lsm=, or run in a container")
 }

@@ -14,6 +14,8 @@ import (
 	"os"
 	"runtime/debug"
 	"time"
+
+	"github.com/rondo-engine/rondo/internal/sandbox"
 )
 
 // heapGrowth is how much the heap may grow, in percent of what is in use,
@@ -23,6 +25,7 @@ import (
 const heapGrowth = 50
 
 func main() {
+	sandbox.Init()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(heapGrowth)
 	}

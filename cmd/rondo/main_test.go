@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/rondo-engine/rondo/internal/sandbox"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/store"
@@ -17,6 +19,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	sandbox.Init() // the tests' program is its own helper
 	testscript.Main(m, map[string]func(){"rondo": main})
 }
 
@@ -34,6 +37,12 @@ func TestScripts(t *testing.T) {
 			}
 			e.Values[serverKey{}] = &scriptServer{}
 			return os.MkdirAll(filepath.Join(e.WorkDir, "user"), 0o755)
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "landlock" {
+				return sandbox.Version() >= 3, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"session": makeSession, "server": startServer, "sent": checkSent,

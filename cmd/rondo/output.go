@@ -52,6 +52,13 @@ func (o *output) listener() rondo.Listener {
 	}
 }
 
+// denied tells of a command that was not run, unless progress shows it anyway.
+func (o *output) denied(text string) {
+	if !o.quiet && o.progress == nil {
+		fmt.Fprintf(o.env.Stderr, "rondo: %s\n", text)
+	}
+}
+
 // finish writes how the run ended and returns the error that tells the
 // program's exit status.
 func (o *output) finish(res rondo.Result, err error) error {

@@ -106,7 +106,7 @@ func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, ou
 		return rondo.Result{}, err
 	}
 	env.note(set.notes)
-	agent, err := set.agent(agentOptions{system: t.system, readOnly: o.plan, listener: out.listener()})
+	agent, err := set.agent(agentOptions{system: t.system, readOnly: o.plan, listener: out.listener(), denied: out.denied})
 	if err != nil {
 		return rondo.Result{}, err
 	}

@@ -63,7 +63,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 		set.summariser, err = set.models.auxiliary(ctx, "compression", nil)
 	}
 	o := <-sessions
-	set.store, set.notes = o.store, set.models.notes
+	set.store, set.notes = o.store, append(set.notes, set.models.notes...)
 	if err == nil && o.err != nil {
 		err = usage(o.err)
 	}
@@ -167,6 +167,8 @@ type agentOptions struct {
 	system   string // in place of the built prompt
 	readOnly bool   // only tools that change nothing
 	listener rondo.Listener
+	// denied is told of each command that is not run.
+	denied func(text string)
 }
 
 func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {

@@ -45,6 +45,8 @@ type Request struct {
 	Command, Dir string
 	// Alone says that nobody is to be asked about it, as for a child agent.
 	Alone bool
+	// Asking, if not nil, is called when a person is about to be asked.
+	Asking func(reason string)
 }
 
 // Digest names the arguments of a request.
@@ -129,6 +131,9 @@ func (g *Gate) ask(ctx context.Context, r Request, v Verdict) Outcome {
 		err error
 	}
 	reply := make(chan answered, 1)
+	if r.Asking != nil {
+		r.Asking(v.Reason)
+	}
 	go func() {
 		a, err := g.Ask(ctx, p)
 		reply <- answered{a, err}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -23,20 +24,41 @@ func Set(file, path, value string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
+	return change(file, names, func(*Config) any { return leaf(reflect.ValueOf(&c).Elem(), names) })
+}
+
+// AllowCommands adds rules to approvals.allow in a file, as Set does.
+func AllowCommands(file string, rules []string) error {
+	return change(file, []string{"approvals", "allow"}, func(now *Config) any {
+		all := slices.Clone(now.Approvals.Allow)
+		for _, r := range rules {
+			if !slices.Contains(all, r) {
+				all = append(all, r)
+			}
+		}
+		return all
+	})
+}
+
+// change sets what names lead to in a file to what value returns for it.
+func change(file string, names []string, value func(now *Config) any) error {
 	old, err := os.ReadFile(file)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read the configuration: %w", err)
 	}
-	changed, err := edit(old, names, leaf(reflect.ValueOf(&c).Elem(), names))
+	var now Config
+	before := reader{file: file, sources: map[string]source{}}
+	_ = before.read(&now, old) // what is wrong in the file is found when it is changed
+	changed, err := edit(old, names, value(&now))
 	if err != nil {
 		return fmt.Errorf("change %s: %w; edit the file instead", file, err)
 	}
-	r, now := reader{file: file, sources: map[string]source{}}, new(Default())
-	if err := r.read(now, changed); err != nil {
+	after, checked := reader{file: file, sources: map[string]source{}}, new(Default())
+	if err := after.read(checked, changed); err != nil {
 		return err
 	}
-	if r.sources[named(names)].text == "" {
-		return fmt.Errorf("change %s: %s cannot be put into it; edit the file instead", file, path)
+	if after.sources[named(names)].text == "" {
+		return fmt.Errorf("change %s: %s cannot be put into it; edit the file instead", file, named(names))
 	}
 	return write(file, changed)
 }
@@ -75,6 +97,7 @@ func edit(text []byte, names []string, value any) ([]byte, error) {
 		if changed, ok := replace(text, at.Value, node.String()); ok {
 			return changed, nil
 		}
+		node.AddColumn(at.Key.GetToken().Position.Column - 1)
 		at.Value = node
 		return []byte(file.String()), nil
 	}

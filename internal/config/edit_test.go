@@ -3,6 +3,7 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,5 +61,27 @@ func TestSetRefusesWhatWouldNotLoad(t *testing.T) {
 		if got, _ := os.ReadFile(file); string(got) != tt.before {
 			t.Errorf("the file was changed to %q", got)
 		}
+	}
+}
+
+func TestRulesAreAddedToThoseOfTheFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	put(t, file, "# mine\nmodel: m\napprovals:\n  deny: [x] # never\n")
+	for _, rules := range [][]string{{"git push --force"}, {`rm -rf ../a\*b`, "git push --force"}, {`echo "a, b" 'c'`}} {
+		if err := AllowCommands(file, rules); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := Load(Options{Home: filepath.Dir(file)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"git push --force", `rm -rf ../a\*b`, `echo "a, b" 'c'`}
+	if !slices.Equal(l.Approvals.Allow, want) || !slices.Equal(l.Approvals.Deny, []string{"x"}) || l.Model != "m" {
+		t.Errorf("got %+v", l.Approvals)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(text), "# mine") || !strings.Contains(string(text), "# never") {
+		t.Errorf("the comments are gone: %s, %v", text, err)
 	}
 }

@@ -165,8 +165,14 @@ func (r ruleset) fill(p Policy) error {
 	if p.Temp != "" {
 		writable = append(slices.Clip(writable), p.Temp)
 	}
-	for _, path := range withoutHidden(resolved(writable), hidden) {
+	trees := resolved(writable)
+	for _, path := range withoutHidden(trees, hidden) {
 		if err := r.allow(path, version5&^newNodes); err != nil {
+			return err
+		}
+	}
+	for _, path := range trees { // one that holds hidden files can be listed at least
+		if err := r.allow(path, unix.LANDLOCK_ACCESS_FS_READ_DIR); err != nil {
 			return err
 		}
 	}

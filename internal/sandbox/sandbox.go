@@ -29,7 +29,9 @@ import (
 
 // Policy is what a command may do.
 type Policy struct {
-	// Writable are directories, and files, that may be changed.
+	// Writable are directories, and files, that may be changed. In one that
+	// holds something hidden nothing new can be made, but below its other
+	// directories.
 	Writable []string `json:"writable,omitempty"`
 	// Hidden are files and directories that may not be read; all others may
 	// be. Where a directory holds one of them, it cannot be listed.

@@ -165,6 +165,9 @@ func TestAHomeThatIsTheWorkspaceKeepsItsSecrets(t *testing.T) {
 	b.policy.Writable = []string{b.home}
 	b.fails("cat $HOME/.ssh/id")
 	b.fails("echo x > $HOME/.ssh/id")
+	b.fails("mv $HOME/.ssh $HOME/keys")
+	b.fails("cp $HOME/.ssh/id $HOME/src/")
+	b.succeeds("ls $HOME", "notes\nsrc\n")
 	b.succeeds("echo y > main.go && cat main.go", "y\n")
 }
 
