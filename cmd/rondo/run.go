@@ -13,6 +13,7 @@ import (
 	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
+	"github.com/rondo-engine/rondo/store"
 )
 
 // runOptions are the flags of run that are not settings.
@@ -217,7 +218,7 @@ func runStatus(res rondo.Result, err error) error {
 		return &statusError{status: statusOf(re.Reason), err: err}
 	}
 	switch {
-	case errors.Is(err, rondo.ErrNothingToDo):
+	case errors.Is(err, rondo.ErrNothingToDo), locked(err):
 		return usage(err)
 	case errors.Is(err, loop.ErrOverflow):
 		return &statusError{status: statusOf(loop.ContextOverflow), err: err}
@@ -226,4 +227,11 @@ func runStatus(res rondo.Result, err error) error {
 		return err
 	}
 	return &statusError{status: statusOf(res.Reason)}
+}
+
+// locked reports whether a session could not be used because another process
+// uses it.
+func locked(err error) bool {
+	_, ok := errors.AsType[*store.LockedError](err)
+	return ok
 }

@@ -118,8 +118,7 @@ func newSessionsList(env *environment) *cobra.Command {
 				if err != nil {
 					return err
 				}
-				printSessions(env, all)
-				return nil
+				return printSessions(c.Context(), env, s, all)
 			})
 			if errors.Is(err, errNoSessions) {
 				fmt.Fprintln(env.Stderr, err)
@@ -133,18 +132,27 @@ func newSessionsList(env *environment) *cobra.Command {
 	return c
 }
 
-func printSessions(env *environment, all []store.Session) {
+// printSessions prints a line for each session. One whose run has no end is
+// running if a process holds it, else it was interrupted.
+func printSessions(ctx context.Context, env *environment, st *sqlite.Store, all []store.Session) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tused\tmessages\tcost\tend\tmodel\ttitle")
 	for _, s := range all {
 		end := s.EndReason
 		if end == "" {
-			end = "-"
+			end = "interrupted"
+		}
+		_, held, err := st.Holder(ctx, s.ID)
+		if err != nil {
+			return err
+		}
+		if held {
+			end = "running"
 		}
 		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%s\t%s\n", s.ID, s.UpdatedAt.Local().Format(time.DateTime), s.Messages,
 			cost(s.CostUSD), end, strings.Trim(s.Provider+"/"+s.Model, "/"), oneLine(s.Title))
 	}
-	w.Flush()
+	return w.Flush()
 }
 
 func cost(usd float64) string {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -154,7 +156,7 @@ func newSessionsDelete(env *environment) *cobra.Command {
 					if !yes {
 						return usagef("session %s (%s) has %d messages: add --yes to delete it for good", found.ID, oneLine(found.Title), found.Messages)
 					}
-					return s.Delete(c.Context(), found.ID)
+					return deleteSession(c.Context(), env, s, found.ID)
 				})
 				if err != nil {
 					return err
@@ -165,4 +167,18 @@ func newSessionsDelete(env *environment) *cobra.Command {
 	}
 	c.Flags().BoolVar(&yes, "yes", false, "delete without further asking")
 	return c
+}
+
+// deleteSession deletes a session that is not in use, and its snapshot.
+func deleteSession(ctx context.Context, env *environment, s *sqlite.Store, id string) (err error) {
+	dir, err := env.snapshotDir()
+	if err != nil {
+		return err
+	}
+	unlock, err := s.Lock(ctx, id)
+	if err != nil {
+		return usage(err)
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	return errors.Join(s.Delete(ctx, id), dir.Remove(id))
 }

@@ -114,13 +114,15 @@ func prune(c *cobra.Command, env *environment, s *sqlite.Store, all []store.Sess
 			old = append(old, session)
 		}
 	}
-	printSessions(env, old)
+	if err := printSessions(c.Context(), env, s, old); err != nil {
+		return err
+	}
 	if !yes {
 		fmt.Fprintf(env.Stderr, "%d sessions would be deleted: add --yes to do it\n", len(old))
 		return nil
 	}
 	for _, session := range old {
-		if err := s.Delete(c.Context(), session.ID); err != nil {
+		if err := deleteSession(c.Context(), env, s, session.ID); err != nil {
 			return err
 		}
 	}

@@ -192,6 +192,9 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}
 	}
+	if err := s.keepSnapshots(&opts); err != nil {
+		return nil, err
+	}
 	return rondo.New(opts)
 }
 
