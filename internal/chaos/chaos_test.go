@@ -21,7 +21,7 @@ import (
 )
 
 var (
-	runs = flag.Int("chaos.runs", 150, "how many runs to play")
+	runs = flag.Int("chaos.runs", 100, "how many runs to play")
 	seed = flag.Uint64("chaos.seed", 1, "what the first run is made of; the next has the next number")
 	show = flag.Bool("chaos.show", false, "print the events of each run")
 )
