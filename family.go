@@ -127,7 +127,7 @@ type offspring struct {
 func (a *Agent) child(d *delegation) (*Agent, error) {
 	a.offspring.once.Do(func() {
 		o := a.opts
-		o.Listeners, o.Ask = nil, nil
+		o.Listeners, o.Ask, o.Context.Refresh = nil, nil, nil
 		o.Limits = childLimits(o.Limits, d.MaxRounds)
 		o.Tools = slices.DeleteFunc(slices.Clone(o.Tools), func(t *tool.Tool) bool {
 			return t.TopOnly || t.Interactive || t.Name == delegateName && a.depth+1 >= d.MaxDepth

@@ -27,6 +27,10 @@ type progress struct {
 }
 
 func (p *progress) event(e rondo.Event) {
+	if len(e.Agent) > 0 {
+		p.child(e)
+		return
+	}
 	switch e.Type {
 	case rondo.EventText:
 		p.delta(e.Text)
@@ -67,6 +71,25 @@ func (p *progress) compaction(c *rondo.Compaction) {
 	default:
 		p.line(p.dim(fmt.Sprintf("  compressed from about %d tokens to %d (%s)", c.TokensBefore, c.TokensAfter, c.Method)))
 	}
+}
+
+// child shows what a child agent does: its tool calls and what it has to tell.
+func (p *progress) child(e rondo.Event) {
+	who := "  " + strings.Repeat("  ", len(e.Agent)-1) + childName(e.Agent) + " "
+	switch e.Type {
+	case rondo.EventToolUse:
+		p.line(p.dim(who + "› " + e.ToolUse.Name + " " + brief(argumentText(e.ToolUse.Arguments), 80)))
+	case rondo.EventStatus:
+		p.line(p.dim(who + e.Text))
+	case rondo.EventError:
+		p.line(p.dim(who) + p.paint("31", "! ") + e.Failure.Message)
+	}
+}
+
+// childName is a short name of a child agent: the end of its task id.
+func childName(path []string) string {
+	id := path[len(path)-1]
+	return "[" + id[max(0, len(id)-4):] + "]"
 }
 
 func (p *progress) delta(text string) {

@@ -57,7 +57,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 	set := &setup{env: env, settings: settings, models: newModels(env, settings)}
 	var err error
 	if set.model, err = set.models.main(ctx); err == nil {
-		err = set.openTools(dir)
+		err = set.openTools(ctx, dir)
 	}
 	if err == nil {
 		set.summariser, err = set.models.auxiliary(ctx, "compression", nil)
@@ -98,7 +98,7 @@ func (s *setup) close() {
 }
 
 // openTools makes the tools that the settings ask for.
-func (s *setup) openTools(dir string) error {
+func (s *setup) openTools(ctx context.Context, dir string) error {
 	home, err := s.env.home()
 	if err != nil {
 		return err
@@ -115,9 +115,13 @@ func (s *setup) openTools(dir string) error {
 	if err := s.confine(home); err != nil {
 		return err
 	}
+	children, err := s.models.delegated(ctx)
+	if err != nil {
+		return err
+	}
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
 		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command,
-	}, s.openMemory(home)...)
+	}, slices.Concat(agentTools(&s.settings.Config, children), s.openMemory(home))...)
 	if s.settings.Prompt.ContextFiles {
 		s.showContextFiles()
 	}

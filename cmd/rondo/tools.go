@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
 )
@@ -28,7 +29,8 @@ what the model is told of that tool.`,
 			if err != nil {
 				return usage(err)
 			}
-			tools := builtin.All(builtin.Options{Workspace: ws})
+			settings := config.Default()
+			tools := append(builtin.All(builtin.Options{Workspace: ws}), agentTools(&settings, nil)...)
 			if len(args) == 1 {
 				err = showTool(env, tools, args[0])
 			} else {

@@ -137,6 +137,10 @@ type Delegation struct {
 	MaxIterations         int `yaml:"max_iterations" min:"1"`
 	MaxConcurrentChildren int `yaml:"max_concurrent_children" min:"1"`
 	MaxDepth              int `yaml:"max_depth" min:"0"`
+	// MaxChildren bounds the children of a run in all; 0 is no bound.
+	MaxChildren int `yaml:"max_children" min:"0"`
+	// StallAfter is how long a child may give no sign of life.
+	StallAfter time.Duration `yaml:"stall_after" min:"1"`
 }
 
 // Target is a model somewhere.
@@ -212,6 +216,6 @@ func Default() Config {
 		Compression:    Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
 		Memory:         Memory{Enabled: true, MemoryCharLimit: 2200, UserCharLimit: 1375, Flush: true},
 		Prompt:         Prompt{ContextFiles: true, Skills: true},
-		Delegation:     Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1},
+		Delegation:     Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1, MaxChildren: 50, StallAfter: 450 * time.Second},
 	}
 }
