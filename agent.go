@@ -94,6 +94,13 @@ func (a *Agent) Session(id string) *Session {
 
 // Close gives the session back. A run that goes on is not stopped by it.
 func (s *Session) Close() {
+	if s.letGo() {
+		s.endSession()
+	}
+}
+
+// letGo reports whether nobody has the session any more.
+func (s *Session) letGo() bool {
 	live := &s.agent.live
 	live.mu.Lock()
 	defer live.mu.Unlock()
@@ -101,6 +108,7 @@ func (s *Session) Close() {
 		maps.DeleteFunc(live.byID, func(_ string, other *Session) bool { return other == s })
 		s.release()
 	}
+	return s.users == 0
 }
 
 // retain keeps the session in use for a run, whoever closes it meanwhile.

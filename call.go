@@ -33,12 +33,14 @@ func (r *run) Call(ctx context.Context, c loop.Call) (*model.Reply, error) {
 	defer func() { r.result.ModelTime += r.a.opts.Now().Sub(began) }()
 	r.result.APICalls++
 	r.shown = r.shown[:0]
+	c.Note = r.note(ctx, c)
 	reply, err := r.stream(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	r.shown = r.shown[:0]
 	r.account(c, reply)
+	r.postModel(ctx, c, reply)
 	return reply, nil
 }
 

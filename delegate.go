@@ -13,6 +13,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/tool"
 )
@@ -189,10 +190,14 @@ func (d *delegation) raise(ctx context.Context, parent *run, agent *Agent, t del
 	w := newWatch(d, s.id, up, stop)
 	defer w.end()
 	ended := make(chan *child, 1)
+	told := hook.Subagent{Session: s.id, Task: id, Parent: parent.s.id, Goal: t.Goal}
+	parent.subagent(ctx, told, false)
 	go func() {
 		defer s.Close()
 		res, err := s.Run(ctx, Request{Text: t.prompt(), TaskID: id, up: up})
 		parent.family.add(res)
+		told.Reason = string(res.Reason)
+		parent.subagent(ctx, told, true)
 		ended <- &child{id: id, session: s.id, result: res, err: err, stalled: errors.Is(context.Cause(ctx), errStalled)}
 	}()
 	select {

@@ -27,6 +27,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/store"
@@ -66,6 +67,9 @@ type Options struct {
 	ResultLimits tool.Limits
 	// Approve is asked before a tool call runs; nil allows every call.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
+	// Hooks are called at the points of a run that package hook names, in
+	// order.
+	Hooks []hook.Hooks
 	// Ask puts a question of the agent to the user and waits for the answer;
 	// nil where there is nobody to ask. See ClarifyTool.
 	Ask func(ctx context.Context, q Question) (string, error)

@@ -7,6 +7,7 @@ import (
 	"iter"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -24,6 +25,8 @@ type Session struct {
 	id    string
 	fresh bool // the agent made the id: the store cannot know it yet
 	users int  // guarded by agent.live.mu
+	// greeted says that hooks were told that the session begins.
+	greeted atomic.Bool
 
 	// parent is the session that delegated this one; empty for none.
 	parent string

@@ -95,6 +95,7 @@ func (p *toolPhase) prepare(ctx context.Context, i int) {
 		job.Answer = &tool.Result{Text: err.Error(), Status: message.StatusError}
 		return
 	}
+	p.preTool(ctx, i)
 	p.approve(ctx, i)
 }
 
@@ -166,7 +167,7 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 		p.start(i)
 	}
 	job := &p.jobs[i]
-	res := p.limits.Limit(job.Tool, job.Call, p.run.hideSecrets(o.Result))
+	res := p.limits.Limit(job.Tool, job.Call, p.postTool(i, p.run.hideSecrets(o.Result)))
 	if res.Text == "" && len(res.Media) == 0 {
 		res.Text = noOutput
 	}

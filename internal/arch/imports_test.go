@@ -18,7 +18,7 @@ const modulePath = "github.com/rondo-engine/rondo"
 var layers = [][]string{
 	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection"},
 	{"model", "internal/config", "internal/sandbox"},
-	{"tool"},
+	{"tool", "hook"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
