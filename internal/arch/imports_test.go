@@ -29,7 +29,7 @@ var layers = [][]string{
 
 // apart are packages that stand outside of the layers: commands for the
 // repository itself, and tests of the tree.
-var apart = []string{"internal/arch", "internal/chaos", "internal/cmd/catalogue-refresh", "internal/replay"}
+var apart = []string{"internal/arch", "internal/chaos", "internal/crash", "internal/cmd/catalogue-refresh", "internal/replay"}
 
 // only names packages outside of this module (or parts of the standard library)
 // and who alone may import them.
