@@ -34,6 +34,9 @@ type Cmd struct {
 	Dir string
 	// Env is its environment. nil stands for Environ(os.Environ()).
 	Env []string
+	// Stdin is what it reads; nil is empty. Stderr, if not nil, takes its
+	// standard error in place of the Result.
+	Stdin, Stderr *os.File
 	// ID marks the command and its children; it is RONDO_CALL_ID in their
 	// environment. It must be unique among the commands that run.
 	ID string
@@ -154,6 +157,12 @@ func start(c Cmd) (*process, error) {
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], callID+"="+c.ID)
 	cmd.Stdout, cmd.Stderr = w, w
+	if c.Stderr != nil {
+		cmd.Stderr = c.Stderr
+	}
+	if c.Stdin != nil {
+		cmd.Stdin = c.Stdin
+	}
 	err = startInSession(cmd)
 	_ = w.Close()
 	if err != nil {
