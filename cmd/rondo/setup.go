@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/memory"
@@ -27,6 +28,7 @@ type setup struct {
 	workspace *builtin.Workspace
 	commands  commands
 	confined  confinement
+	hooks     []hook.Hooks
 	// temp is a directory for temporary files that goes away with the setup;
 	// empty for none.
 	temp  string
@@ -115,6 +117,9 @@ func (s *setup) openTools(ctx context.Context, dir string) error {
 	if err := s.confine(home); err != nil {
 		return err
 	}
+	if err := s.openHooks(); err != nil {
+		return err
+	}
 	children, err := s.models.delegated(ctx)
 	if err != nil {
 		return err
@@ -191,7 +196,7 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	opts := rondo.Options{
 		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
-		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approver.approve,
+		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approver.approve, Hooks: s.hooks,
 	}
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}

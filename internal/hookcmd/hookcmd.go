@@ -87,13 +87,13 @@ type Input struct {
 
 // Answer is what a command says. The zero value says nothing.
 type Answer struct {
-	Action    string          `json:"action"`
-	Message   string          `json:"message"`
-	Decision  string          `json:"decision"`
-	Reason    string          `json:"reason"`
-	Context   string          `json:"context"`
-	Result    *string         `json:"result"`
-	Arguments json.RawMessage `json:"tool_input"`
+	Action    string          `json:"action,omitempty"`
+	Message   string          `json:"message,omitempty"`
+	Decision  string          `json:"decision,omitempty"`
+	Reason    string          `json:"reason,omitempty"`
+	Context   string          `json:"context,omitempty"`
+	Result    *string         `json:"result,omitempty"`
+	Arguments json.RawMessage `json:"tool_input,omitempty"`
 }
 
 // Blocks reports whether the answer keeps a call from running, and why.
