@@ -8,8 +8,8 @@ import "context"
 //	turn, ok := rondo.TurnOf(ctx)
 //
 // Such a tool is a *tool.Tool like any other and stands in Options.Tools;
-// TodoTool, ClarifyTool and DelegateTool make those of this package. One that is
-// not to be given to child agents sets tool.Tool.TopOnly.
+// TodoTool, ClarifyTool, DelegateTool and SessionSearchTool make those of this
+// package. One that is not to be given to child agents sets tool.Tool.TopOnly.
 type Turn struct{ phase *toolPhase }
 
 // turnKey is the key of the context value that a turn's tools find it by.

@@ -13,7 +13,7 @@ import (
 // allow. children is the model of child agents, nil for that of the run. The
 // tool clarify is added where somebody can be asked.
 func agentTools(c *config.Config, children model.Model) []*tool.Tool {
-	tools := []*tool.Tool{rondo.TodoTool()}
+	tools := []*tool.Tool{rondo.TodoTool(), rondo.SessionSearchTool()}
 	if d := c.Delegation; d.MaxDepth > 0 {
 		total := d.MaxChildren
 		if total == 0 {
