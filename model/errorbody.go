@@ -57,10 +57,15 @@ func isEventStream(body []byte) bool {
 
 // pageTitle returns what can be told of an HTML page.
 func pageTitle(page string) string {
-	if i := strings.Index(strings.ToLower(page), "<title>"); i >= 0 {
-		if title, _, ok := strings.Cut(page[i+len("<title>"):], "<"); ok && strings.TrimSpace(title) != "" {
+	const tag = "<title>"
+	for i := 0; i+len(tag) <= len(page); i++ {
+		if page[i] != '<' || !strings.EqualFold(page[i:i+len(tag)], tag) {
+			continue
+		}
+		if title, _, ok := strings.Cut(page[i+len(tag):], "<"); ok && strings.TrimSpace(title) != "" {
 			return "an HTML page: " + title
 		}
+		break
 	}
 	return "an HTML page instead of an error"
 }
