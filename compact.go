@@ -68,6 +68,7 @@ func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (pass, 
 		}
 		if err != nil || o.Failure != nil {
 			s.space.keeper.State = before
+			s.space.keeper.Wait(v)
 			o.History, o.After, o.MessagesAfter = v.History, o.Before, o.MessagesBefore
 		} else if s.id != parent {
 			told.Parent = parent

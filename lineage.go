@@ -89,3 +89,23 @@ func (s *Session) rename(id string) bool {
 	}
 	return true
 }
+
+// replayPrompt takes over the system prompt that a session began with, byte for
+// byte. In another workspace or with another model the agent's own counts, which
+// is stored to be replayed from now on.
+func (s *Session) replayPrompt(ctx context.Context, meta store.Session) error {
+	p, workspace := s.model.Profile(), s.agent.opts.Workspace
+	moved := workspace != "" && meta.Workspace != "" && workspace != meta.Workspace
+	if meta.System != "" && meta.Model == p.Model && !moved {
+		s.system = meta.System
+		return nil
+	}
+	if !s.stored || moved { // where a session works is not changed by looking at it from elsewhere
+		return nil
+	}
+	err := s.agent.opts.Store.Append(ctx, s.id, nil, store.Update{System: s.system, Provider: p.Provider, Model: p.Model})
+	if err != nil {
+		return fmt.Errorf("store the prompt of session %s: %w", s.id, err)
+	}
+	return nil
+}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/rondo-engine/rondo"
@@ -45,6 +46,7 @@ func common(a, b []byte) int {
 func TestConsecutiveRequestsShareTheirPrefix(t *testing.T) { // scenario 15
 	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
+			t.Parallel()
 			m, srv := pipeModel(t, mode, 400_000, modeltest.Options{Scripts: []modeltest.Script{{Func: rounds(200)}}}, model.Quirks{NoCacheMarks: true})
 			mem := memory.Open(t.TempDir(), memory.Options{})
 			n := 0
@@ -91,6 +93,7 @@ func checkPrefixes(t *testing.T, requests []*modeltest.Request) {
 }
 
 func TestNineTenthsOfASessionAreReadFromTheCache(t *testing.T) { // P7
+	t.Parallel()
 	m, srv := pipeModel(t, model.AnthropicMessages, 400_000, modeltest.Options{Scripts: []modeltest.Script{{Func: rounds(100)}}}, model.Quirks{})
 	mem := memory.Open(t.TempDir(), memory.Options{})
 	var rates []float64
@@ -116,4 +119,28 @@ func TestNineTenthsOfASessionAreReadFromTheCache(t *testing.T) { // P7
 		}
 	}
 	t.Logf("%.3f read from the cache, %.3f in the last round", res.Usage.HitRate(), rates[len(rates)-1])
+}
+
+func TestMemoryWrittenNowShowsInTheNextSession(t *testing.T) { // scenario 115
+	script := "reply\n  call memory {\"action\":\"add\",\"content\":\"a new fact\"}\nreply times forever\n  text done\n"
+	m, srv := small(t, script)
+	mem := memory.Open(t.TempDir(), memory.Options{})
+	prompt := func() string {
+		text, err := mem.Snapshot()
+		if err != nil {
+			t.Error(err)
+		}
+		return "Be brief.\n" + text
+	}
+	for range 2 {
+		a := newAgent(t, rondo.Options{Model: m, System: prompt(), Tools: []*tool.Tool{mem.Tool()}})
+		if _, err := a.Run(t.Context(), rondo.Request{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, want := range []bool{false, false, true} {
+		if got := strings.Contains(srv.Requests()[i].System, "a new fact"); got != want {
+			t.Errorf("request %d: the fact is in the prompt: %v", i+1, got)
+		}
+	}
 }

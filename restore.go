@@ -142,8 +142,8 @@ func (s *Session) fromSnapshot(ctx context.Context, said error) error {
 func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message) error {
 	s.meta, s.said = meta, msgs
 	s.nextID = max(meta.Messages, len(msgs)) + 1
-	if meta.Model == s.model.Profile().Model && meta.System != "" {
-		s.system = meta.System
+	if err := s.replayPrompt(ctx, meta); err != nil {
+		return err
 	}
 	mended, err := s.mended(ctx, msgs)
 	if err != nil {

@@ -83,6 +83,12 @@ type Outcome struct {
 // Said takes note that the user spoke: what failed before may be tried again.
 func (k *Keeper) Said() { k.State.Failed = 0 }
 
+// Wait lets the next pass wait until the conversation has grown by a fifth of the
+// window: the result of the last one could not be used.
+func (k *Keeper) Wait(v *View) {
+	k.State.Floor, k.State.Grow, k.State.Rough = v.Tokens, int(growth*float64(v.Room)), false
+}
+
 // Called takes note that the model was called.
 func (k *Keeper) Called() { k.called = true }
 
