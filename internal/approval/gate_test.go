@@ -156,3 +156,14 @@ func TestAYesThatCannotBeKeptHoldsForTheSession(t *testing.T) {
 		t.Errorf("asked %d times after the session", asked)
 	}
 }
+
+// The approval part of scenario 109.
+func TestNobodyIsAskedForAChild(t *testing.T) {
+	asked := 0
+	g := &Gate{Checker: newChecker(Rules{}), Ask: answers(Once, &asked)}
+	r := request("git push --force")
+	r.Alone = true
+	if got := g.Decide(t.Context(), r); got.Allow || asked > 0 || !strings.Contains(got.Reason, "nobody to ask") {
+		t.Errorf("got %+v, asked %d times", got, asked)
+	}
+}

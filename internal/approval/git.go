@@ -57,56 +57,17 @@ func (c *call) gitSetting(kv string) {
 	}
 }
 
-// losesWork are the reasons to ask for a command of git.
+// gitCommand judges a command of git and returns what it prints.
 func (c *call) gitCommand(name string, args []string) string {
 	f := parseFlags(args, "m", "message", "F", "file", "b", "B", "o", "n-max", "author", "date", "x", "exec", "j")
-	has := func(words ...string) bool {
-		return slices.ContainsFunc(args, func(a string) bool { return slices.Contains(words, a) })
-	}
-	first := ""
-	if len(f.operands) > 0 {
-		first = f.operands[0]
-	}
-	reason := ""
+	reason := losesWork(name, f, args)
 	switch name {
-	case "push":
-		reason = pushReason(f)
-	case "reset":
-		if f.has("hard", "merge", "keep") && f.has("hard") {
-			reason = "it throws away changes that are not committed"
-		}
-	case "clean":
-		if !f.has("n", "dry-run") {
-			reason = "it removes files that are not committed"
-		}
-	case "checkout", "restore", "switch":
-		if f.has("f", "force", "discard-changes") || has(".", "*", ":/", "./", "./*") && !f.has("staged") {
-			reason = "it throws away changes that are not committed"
-		}
-	case "branch":
-		if f.has("D") || f.has("force", "f") && f.has("d", "delete", "M") {
-			reason = "it removes a branch whose commits may be nowhere else"
-		}
-	case "stash":
-		if first == "drop" || first == "clear" {
-			reason = "it throws away stashed changes"
-		}
-	case "reflog", "gc", "prune", "filter-branch", "filter-repo", "update-ref", "replace":
-		if name == "filter-branch" || name == "filter-repo" || name == "prune" || first == "expire" || first == "delete" || f.has("d") || f.value("prune") == "now" || f.value("prune") == "all" {
-			reason = "it rewrites or removes history"
-		}
-	case "config":
-		if f.has("global", "system") && !f.has("get", "list", "l", "get-all", "get-regexp") && len(f.operands) > 1 {
-			reason = "it changes the user's own settings of git"
-		}
 	case "tag", "remote", "worktree", "submodule", "bisect", "rebase":
 		reason = c.gitRuns(name, f, args)
 	case "clone", "init":
 		if n := len(f.operands); n > 1 || name == "init" && n == 1 {
 			c.writes(c.key, "git "+name, f.operands[n-1])
 		}
-	case "daemon", "send-email", "svn", "credential":
-		reason = "it talks to others or gives away logins"
 	}
 	if reason != "" {
 		c.ask(c.key, "git "+name+": "+reason)
@@ -115,6 +76,36 @@ func (c *call) gitCommand(name string, args []string) string {
 		return foundName + "\n"
 	}
 	return unknown
+}
+
+// losesWork says why a command of git has to be asked for, "" if it need not.
+func losesWork(name string, f flags, args []string) string {
+	first := ""
+	if len(f.operands) > 0 {
+		first = f.operands[0]
+	}
+	whole := slices.ContainsFunc(args, func(a string) bool { return slices.Contains([]string{".", "*", ":/", "./", "./*"}, a) })
+	switch {
+	case name == "push":
+		return pushReason(f)
+	case name == "reset" && f.has("hard"),
+		(name == "checkout" || name == "restore" || name == "switch") && (f.has("f", "force", "discard-changes") || whole && !f.has("staged")):
+		return "it throws away changes that are not committed"
+	case name == "clean" && !f.has("n", "dry-run"):
+		return "it removes files that are not committed"
+	case name == "branch" && (f.has("D") || f.has("force", "f") && f.has("d", "delete", "M")):
+		return "it removes a branch whose commits may be nowhere else"
+	case name == "stash" && (first == "drop" || first == "clear"):
+		return "it throws away stashed changes"
+	case name == "filter-branch", name == "filter-repo", name == "prune", name == "reflog" && (first == "expire" || first == "delete"),
+		(name == "update-ref" || name == "replace") && f.has("d"), name == "gc" && (f.value("prune") == "now" || f.value("prune") == "all"):
+		return "it rewrites or removes history"
+	case name == "config" && f.has("global", "system") && !f.has("get", "list", "l", "get-all", "get-regexp") && len(f.operands) > 1:
+		return "it changes the user's own settings of git"
+	case name == "daemon", name == "send-email", name == "svn", name == "credential":
+		return "it talks to others or gives away logins"
+	}
+	return ""
 }
 
 // pushReason says why a push has to be asked for.

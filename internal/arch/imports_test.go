@@ -20,7 +20,7 @@ var layers = [][]string{
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool", "hook"},
 	{"model/wire"},
-	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory"},
+	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
 	{"loop"},
 	{"."},
