@@ -70,8 +70,9 @@ func Choose(ref string, candidates []Session) (chosen Session, byTitle bool, err
 	return Session{}, false, fmt.Errorf("%q: %w: list them to see which there are", ref, ErrNotFound)
 }
 
-// FreeTitle returns title, or the next of "title #2", "title #3" and so on,
-// that is not taken.
+// FreeTitle returns title, or the next of "title #2", "title #3" and so on that
+// is not taken. It asks about a number of titles that is logarithmic in how many
+// there are.
 func FreeTitle(title string, taken func(string) (bool, error)) (string, error) {
 	base, n := title, 1
 	if i := strings.LastIndex(title, " #"); i > 0 {
@@ -79,12 +80,33 @@ func FreeTitle(title string, taken func(string) (bool, error)) (string, error) {
 			base, n = title[:i], k
 		}
 	}
-	for {
-		used, err := taken(title)
-		if err != nil || !used {
-			return title, err
-		}
-		n++
-		title = base + " #" + strconv.Itoa(n)
+	used, err := taken(title)
+	if err != nil || !used {
+		return title, err
 	}
+	numbered := func(k int) string { return base + " #" + strconv.Itoa(k) }
+	// Numbers are given in order, so that the first free one is found between
+	// one that is taken and one that is not.
+	low, high := n, n+1
+	for {
+		if used, err = taken(numbered(high)); err != nil {
+			return "", err
+		}
+		if !used {
+			break
+		}
+		low, high = high, 2*high-n
+	}
+	for low+1 < high {
+		k := low + (high-low)/2
+		if used, err = taken(numbered(k)); err != nil {
+			return "", err
+		}
+		if used {
+			low = k
+		} else {
+			high = k
+		}
+	}
+	return numbered(high), nil
 }
