@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
@@ -200,8 +201,15 @@ type snapshots struct {
 	mu     sync.Mutex
 	next   *snapshot.Snapshot
 	busy   chan struct{} // closed when nothing is left to write; nil before
+	last   time.Time     // when the last one was written
+	hurry  chan struct{} // holds a token when somebody waits
 	failed error
 }
+
+// snapshotPause is the least time between two snapshots of a run. What they lack
+// meanwhile is in the store, and rounds that take less than this would spend
+// most of their time on snapshots.
+const snapshotPause = 200 * time.Millisecond
 
 // offer has snap written soon.
 func (n *snapshots) offer(snap *snapshot.Snapshot) {
@@ -209,7 +217,7 @@ func (n *snapshots) offer(snap *snapshot.Snapshot) {
 	defer n.mu.Unlock()
 	n.next = snap
 	if n.busy == nil {
-		n.busy = make(chan struct{})
+		n.busy, n.hurry = make(chan struct{}), make(chan struct{}, 1)
 		go n.write()
 	}
 }
@@ -218,23 +226,44 @@ func (n *snapshots) write() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for n.next != nil {
+		pause := time.Until(n.last.Add(snapshotPause))
+		n.mu.Unlock()
+		n.rest(pause)
+		n.mu.Lock()
 		snap := n.next
 		n.next = nil
 		n.mu.Unlock()
 		err := n.w.Write(context.Background(), snap)
 		n.mu.Lock()
-		n.failed = err
+		n.failed, n.last = err, time.Now()
 	}
 	close(n.busy)
 	n.busy = nil
 }
 
+// rest waits for pause to pass, or for somebody who waits.
+func (n *snapshots) rest(pause time.Duration) {
+	if pause <= 0 {
+		return
+	}
+	timer := time.NewTimer(pause)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-n.hurry:
+	}
+}
+
 // wait returns when all is written, and how that went.
 func (n *snapshots) wait() error {
 	n.mu.Lock()
-	busy := n.busy
+	busy, hurry := n.busy, n.hurry
 	n.mu.Unlock()
 	if busy != nil {
+		select {
+		case hurry <- struct{}{}:
+		default:
+		}
 		<-busy
 	}
 	return n.failure()

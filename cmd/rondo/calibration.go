@@ -88,7 +88,7 @@ func (c *calibration) save() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return fmt.Errorf("keep how models count: %w", err)
 	}
-	if err := renameio.WriteFile(c.path, append(data, '\n'), 0o600); err != nil {
+	if err := renameio.WriteFile(c.path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(c.path))); err != nil {
 		return fmt.Errorf("keep how models count: %w", err)
 	}
 	return nil

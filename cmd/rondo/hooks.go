@@ -65,7 +65,7 @@ func (a agreement) add(commands ...hookcmd.Command) error {
 		err = os.MkdirAll(filepath.Dir(a.file), 0o700)
 	}
 	if err == nil {
-		err = renameio.WriteFile(a.file, append(b, '\n'), 0o600)
+		err = renameio.WriteFile(a.file, append(b, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(a.file)))
 	}
 	if err != nil {
 		return fmt.Errorf("record that hooks are agreed to: %w", err)

@@ -101,7 +101,7 @@ func (l learned) save(key string, b resilient.Bounds) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("keep what was learned of models' limits: %w", err)
 	}
-	if err := renameio.WriteFile(file, append(data, '\n'), 0o600); err != nil {
+	if err := renameio.WriteFile(file, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(file))); err != nil {
 		return fmt.Errorf("keep what was learned of models' limits: %w", err)
 	}
 	return nil

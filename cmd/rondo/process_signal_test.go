@@ -101,14 +101,14 @@ func TestSignalStopsCleanly(t *testing.T) {
 			t.Run(sig.String()+" "+in.name, func(t *testing.T) {
 				t.Parallel()
 				// Each process is told by a number of its own.
-				number := strings.NewReplacer("61731", mark(sig, 1), "61732", mark(sig, 2))
+				number := strings.NewReplacer("61731", mark(sig, i, 1), "61732", mark(sig, i, 2))
 				s := newStation(t, mode, number.Replace(in.script))
 				e, took := s.interrupt(in.sign, []syscall.Signal{sig}, "run", "--json", "please work")
 				done := e.done(t)
 				if e.status != 130 || took > stopsWithin || done.Reason != "user_cancel" || e.stderr != "" {
 					t.Errorf("status %d after %v, %+v, stderr %q", e.status, took, done, e.stderr)
 				}
-				noneLeft(t, mark(sig, 1), mark(sig, 2))
+				noneLeft(t, mark(sig, i, 1), mark(sig, i, 2))
 				s.resumes()
 			})
 		}
@@ -116,8 +116,8 @@ func TestSignalStopsCleanly(t *testing.T) {
 }
 
 // mark is a number of seconds that no other process sleeps for.
-func mark(sig syscall.Signal, n int) string {
-	return "61" + string(rune('0'+int(sig)/10)) + string(rune('0'+int(sig)%10)) + string(rune('0'+n))
+func mark(sig syscall.Signal, i, n int) string {
+	return "6" + string(rune('1'+i)) + string(rune('0'+int(sig)/10)) + string(rune('0'+int(sig)%10)) + string(rune('0'+n))
 }
 
 // noneLeft wants no process that sleeps for one of the marks.

@@ -170,5 +170,5 @@ func write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return renameio.WriteFile(file, data, 0o600)
+	return renameio.WriteFile(file, data, 0o600, renameio.WithTempDir(filepath.Dir(file)))
 }
