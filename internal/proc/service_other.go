@@ -1,0 +1,7 @@
+//go:build !unix
+
+package proc
+
+import "os/exec"
+
+func isolate(*exec.Cmd) {}
