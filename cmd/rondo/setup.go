@@ -17,6 +17,7 @@ import (
 	"github.com/rondo-engine/rondo/store/sqlite"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
+	"github.com/rondo-engine/rondo/tool/mcp"
 )
 
 // setup is everything that a run needs, made from the settings.
@@ -33,6 +34,7 @@ type setup struct {
 	// empty for none.
 	temp  string
 	tools []*tool.Tool
+	mcp   *mcp.Servers // nil where none are configured
 	spill string
 	store *sqlite.Store
 	// memory is nil where nothing is remembered, summariser where the model
@@ -78,6 +80,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 
 // close releases what newSetup opened.
 func (s *setup) close() {
+	s.closeMCP()
 	s.commands.wait()
 	if s.calibration != nil {
 		if err := s.calibration.save(); err != nil {
@@ -126,7 +129,7 @@ func (s *setup) openTools(ctx context.Context, dir string) error {
 	}
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
 		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command,
-	}, slices.Concat(agentTools(&s.settings.Config, children), s.openMemory(home))...)
+	}, slices.Concat(agentTools(&s.settings.Config, children), s.openMemory(home), s.openMCP(ctx, dir))...)
 	if s.settings.Prompt.ContextFiles {
 		s.showContextFiles()
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -26,9 +25,13 @@ func newVersionCommand(env *environment) *cobra.Command {
 // versionLine describes the build: version (with the commit where it is none
 // that was released), Go and platform.
 func versionLine() string {
-	version := "(devel)"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		version = cmp.Or(info.Main.Version, version)
+	return fmt.Sprintf("rondo %s %s %s/%s", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
+
+// version is that of the build.
+func version() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
 	}
-	return fmt.Sprintf("rondo %s %s %s/%s", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	return "(devel)"
 }

@@ -21,7 +21,7 @@ var layers = [][]string{
 	{"tool", "hook"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
-	{"model/provider", "model/modeltest/conformance", "tool/builtin", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
+	{"model/provider", "model/modeltest/conformance", "tool/builtin", "tool/mcp", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
 	{"loop"},
 	{"."},
 	{"cmd/rondo"},
@@ -34,16 +34,17 @@ var apart = []string{"internal/arch", "internal/chaos", "internal/crash", "inter
 // only names packages outside of this module (or parts of the standard library)
 // and who alone may import them.
 var only = map[string][]string{
-	"modernc.org/sqlite":              {"store/sqlite"},
-	"github.com/spf13/cobra":          {"cmd/rondo"},
-	"github.com/spf13/pflag":          {"cmd/rondo"},
-	"github.com/goccy/go-yaml":        {"internal/config", "cmd/rondo"},
-	"github.com/google/jsonschema-go": {"tool"},
-	"golang.org/x/sys":                {"internal/sandbox"},
-	"flag":                            {"internal/cmd"},
-	"os/exec":                         {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "cmd/rondo"},
+	"modernc.org/sqlite":                     {"store/sqlite"},
+	"github.com/spf13/cobra":                 {"cmd/rondo"},
+	"github.com/spf13/pflag":                 {"cmd/rondo"},
+	"github.com/goccy/go-yaml":               {"internal/config", "cmd/rondo"},
+	"github.com/google/jsonschema-go":        {"tool"},
+	"golang.org/x/sys":                       {"internal/sandbox"},
+	"flag":                                   {"internal/cmd"},
+	"os/exec":                                {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "tool/mcp", "cmd/rondo"},
+	"github.com/modelcontextprotocol/go-sdk": {"tool/mcp"},
 	"net/http": {
-		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "cmd/rondo",
+		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "tool/mcp", "cmd/rondo",
 	},
 }
 

@@ -46,6 +46,7 @@ type Config struct {
 	Auxiliary       map[string]Auxiliary `yaml:"auxiliary"`
 	Providers       map[string]Provider  `yaml:"providers"`
 	Models          map[string]Model     `yaml:"models"`
+	MCPServers      map[string]MCPServer `yaml:"mcp_servers"`
 }
 
 // Endpoint is where a provider answers and how to be let in.
@@ -172,6 +173,23 @@ type Model struct {
 	MaxOutputTokens int    `yaml:"max_output_tokens" min:"0"`
 	Price           *Price `yaml:"price"`
 	Quirks          Quirks `yaml:"quirks"`
+}
+
+// MCPServer is a server of tools: a program, or a URL.
+type MCPServer struct {
+	Command string            `yaml:"command" trusted:"yes"`
+	Args    []string          `yaml:"args" trusted:"yes"`
+	Env     map[string]string `yaml:"env" secret:"yes" trusted:"yes"`
+	Cwd     string            `yaml:"cwd" trusted:"yes"`
+	URL     string            `yaml:"url" trusted:"yes"`
+	Headers map[string]string `yaml:"headers" secret:"yes" trusted:"yes"`
+	// Tools are the tools to offer, in which * is anything; those that begin
+	// with ! are left out. None offers all.
+	Tools    []string      `yaml:"tools"`
+	Parallel bool          `yaml:"parallel" trusted:"yes"`
+	Timeout  time.Duration `yaml:"timeout" min:"0"`
+	// Enabled is true when nil.
+	Enabled *bool `yaml:"enabled" trusted:"yes"`
 }
 
 // Price is in US dollars for a million tokens.

@@ -105,3 +105,14 @@ func (o *offer) list() string {
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
+
+// List returns what the named server offers beside its tools, a line each;
+// empty where it has nothing or is not there.
+func (s *Servers) List(name string) string {
+	for _, one := range s.all {
+		if one.name == name && one.offer != nil {
+			return one.offer.list()
+		}
+	}
+	return ""
+}
