@@ -25,3 +25,6 @@ demo: ## watch an agent mend a program, without a key
 
 bench: ## benchmarks of the hot paths
 	go test -run '^$$' -bench . -benchmem ./...
+
+catalogue: ## bring the newest catalogue of models
+	go run ./internal/cmd/catalogue-refresh

@@ -160,6 +160,10 @@ func newMCPList(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(settings.MCPServers) == 0 {
+				fmt.Fprintln(env.Stderr, "rondo: no servers yet: rondo mcp add NAME -- COMMAND adds one")
+				return nil
+			}
 			w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 			for _, name := range slices.Sorted(maps.Keys(settings.MCPServers)) {
 				s := settings.MCPServers[name]
