@@ -36,7 +36,9 @@ type Strategy string
 // The strategies.
 const (
 	// EveryToolRound writes one after each round that ran tools, and one at
-	// the end of such a run. The empty value is the same.
+	// the end of such a run. The empty value is the same. Rounds that follow
+	// one another faster than a snapshot is due share one; what it lacks
+	// meanwhile is in the session's store.
 	EveryToolRound Strategy = "every_tool_round"
 	// EveryRound writes one after each round.
 	EveryRound Strategy = "every_round"
