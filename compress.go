@@ -43,7 +43,7 @@ func (s *Session) Compress(ctx context.Context, req CompressRequest) (Compaction
 	defer r.events.close()
 	r.users = ctx
 	told, err := r.compressIdle(ctx, req)
-	s.seq = r.events.seq
+	s.seq = r.events.last()
 	if err != nil {
 		return told, fmt.Errorf("compress session %s: %w", s.id, err)
 	}

@@ -3,6 +3,7 @@ package rondo_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -208,8 +209,8 @@ func TestBadListenersDoNotHarmTheRun(t *testing.T) {
 				told = append(told, e.Text)
 			}
 		}
-		m := &fakeModel{steps: []step{says("Fine.")}}
-		a := newAgent(t, rondo.Options{Model: m, Listeners: []rondo.Listener{
+		m := &fakeModel{steps: []step{asks("a wait"), says("Fine.")}}
+		a := newAgent(t, rondo.Options{Model: m, Tools: []*tool.Tool{settles("wait")}, Listeners: []rondo.Listener{
 			func(rondo.Event) { panic("bad listener") }, func(rondo.Event) { <-block }, good,
 		}})
 		began := time.Now()
@@ -219,8 +220,36 @@ func TestBadListenersDoNotHarmTheRun(t *testing.T) {
 		}
 		close(block)
 		synctest.Wait()
-		if len(told) > 1 {
+		want := []string{"a listener panicked and is not called again: bad listener"}
+		if !slices.Equal(told, want) {
 			t.Errorf("told %q", told)
+		}
+	})
+}
+
+// The event that says how the run ended is the last one, whatever a listener
+// does with it.
+func TestNothingIsToldAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var seen []rondo.EventType
+		a := newAgent(t, rondo.Options{Model: &fakeModel{steps: []step{says("Fine.")}}, Listeners: []rondo.Listener{
+			func(e rondo.Event) {
+				if e.Type == rondo.EventDone {
+					panic("bad listener")
+				}
+			},
+			func(e rondo.Event) {
+				if e.Type == rondo.EventDone {
+					time.Sleep(time.Millisecond) // the other one panics meanwhile
+				}
+				seen = append(seen, e.Type)
+			},
+		}})
+		if _, err := a.Run(t.Context(), rondo.Request{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+		if seen[len(seen)-1] != rondo.EventDone {
+			t.Errorf("told %v", seen)
 		}
 	})
 }

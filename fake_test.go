@@ -132,6 +132,15 @@ func fixed(name, result string) *tool.Tool {
 	})
 }
 
+// settles is a tool that returns a while later, when all listeners of a run in
+// virtual time have taken what there was.
+func settles(name string) *tool.Tool {
+	return newTool(name, true, func(context.Context, tool.Call) (tool.Result, error) {
+		time.Sleep(time.Millisecond)
+		return tool.Result{Text: "settled"}, nil
+	})
+}
+
 func newAgent(t *testing.T, o rondo.Options) *rondo.Agent {
 	t.Helper()
 	a, err := rondo.New(o)

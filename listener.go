@@ -19,31 +19,52 @@ const drainFor = time.Second
 // emitter numbers the events of a session and hands them to its listeners. The
 // events of a child agent go to the emitter of its parent.
 type emitter struct {
-	session string
-	up      *uplink // nil but for a child
-	mu      sync.Mutex
-	seq     int64
-	queues  []*queue
+	up     *uplink // nil but for a child
+	queues []*queue
 	// ended has for each listener a channel that is closed when it has taken
 	// its last event.
 	ended []chan struct{}
+
+	mu      sync.Mutex
+	session string
+	seq     int64
+	over    bool // the session's own last event is out
 }
 
 // quiet reports whether nobody listens, so that events need not be made.
 func (e *emitter) quiet() bool { return len(e.queues) == 0 && e.up == nil }
 
+// emit tells an event of the session itself. After the last one, which says how
+// the run ended, nothing more is told.
 func (e *emitter) emit(ev Event) {
+	if e.quiet() {
+		return
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.over {
+		return
+	}
+	e.over = ev.Type == EventDone
 	ev.SessionID = e.session
-	e.pass(ev)
+	e.hand(ev)
 }
 
-// pass hands on an event that may be a child's.
+// pass hands on an event of a child.
 func (e *emitter) pass(ev Event) {
 	if e.quiet() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if !e.over {
+		e.hand(ev)
+	}
+}
+
+// hand gives an event its number and leaves it with each listener. The caller
+// holds the lock.
+func (e *emitter) hand(ev Event) {
 	e.seq++
 	ev.Seq = e.seq
 	if e.up != nil {
@@ -52,6 +73,13 @@ func (e *emitter) pass(ev Event) {
 	for _, q := range e.queues {
 		q.put(ev)
 	}
+}
+
+// last returns the number of the last event.
+func (e *emitter) last() int64 {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.seq
 }
 
 // rename names another session in what follows.

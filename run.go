@@ -136,7 +136,7 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	}
 	done := *res
 	r.events.emit(Event{Type: EventDone, Done: &done})
-	r.s.seq = r.events.seq
+	r.s.seq = r.events.last()
 	return done, err
 }
 
