@@ -18,7 +18,6 @@ import (
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/store"
-	"github.com/rondo-engine/rondo/store/sqlite"
 )
 
 func newDoctorCommand(env *environment) *cobra.Command {
@@ -110,7 +109,7 @@ func (d *doctor) home() {
 
 func (d *doctor) sessions(ctx context.Context) {
 	var all []store.Session
-	err := d.env.withStore(ctx, func(s *sqlite.Store) (err error) {
+	err := d.env.withStore(ctx, func(s store.Full) (err error) {
 		all, err = s.List(ctx, store.ListOptions{})
 		return err
 	})

@@ -37,7 +37,7 @@ by the beginning of one, by its title, or as "last", the one used last here.`,
 }
 
 // sessionStore opens the user's sessions.
-func (e *environment) sessionStore(ctx context.Context) (*sqlite.Store, error) {
+func (e *environment) sessionStore(ctx context.Context) (store.Full, error) {
 	home, err := e.home()
 	if err != nil {
 		return nil, err
@@ -45,11 +45,15 @@ func (e *environment) sessionStore(ctx context.Context) (*sqlite.Store, error) {
 	if err := os.MkdirAll(home, 0o700); err != nil {
 		return nil, badHome(err)
 	}
-	return sqlite.Open(ctx, filepath.Join(home, "sessions.db"), sqlite.Options{})
+	s, err := sqlite.Open(ctx, filepath.Join(home, "sessions.db"), sqlite.Options{})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // withStore opens the sessions for f; before there are any it makes none.
-func (e *environment) withStore(ctx context.Context, f func(*sqlite.Store) error) (err error) {
+func (e *environment) withStore(ctx context.Context, f func(store.Full) error) (err error) {
 	home, err := e.home()
 	if err != nil {
 		return err
@@ -68,8 +72,8 @@ func (e *environment) withStore(ctx context.Context, f func(*sqlite.Store) error
 var errNoSessions = usagef("there are no sessions yet: rondo run \"TASK\" makes the first")
 
 // withSession finds the session that ref names for f.
-func (e *environment) withSession(ctx context.Context, ref string, f func(*sqlite.Store, store.Session) error) error {
-	return e.withStore(ctx, func(s *sqlite.Store) error {
+func (e *environment) withSession(ctx context.Context, ref string, f func(store.Full, store.Session) error) error {
+	return e.withStore(ctx, func(s store.Full) error {
 		found, err := s.Find(ctx, ref, lastIn(ref, e.Dir))
 		if errors.Is(err, store.ErrNotFound) && ref == "last" {
 			found, err = s.Find(ctx, ref, "")
@@ -113,7 +117,7 @@ func newSessionsList(env *environment) *cobra.Command {
 			if here {
 				o.Workspace = env.Dir
 			}
-			err := env.withStore(c.Context(), func(s *sqlite.Store) error {
+			err := env.withStore(c.Context(), func(s store.Full) error {
 				all, err := s.List(c.Context(), o)
 				if err != nil {
 					return err
@@ -134,7 +138,7 @@ func newSessionsList(env *environment) *cobra.Command {
 
 // printSessions prints a line for each session. One whose run has no end is
 // running if a process holds it, else it was interrupted.
-func printSessions(ctx context.Context, env *environment, st *sqlite.Store, all []store.Session) error {
+func printSessions(ctx context.Context, env *environment, st store.Full, all []store.Session) error {
 	w := tabwriter.NewWriter(env.Stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tused\tmessages\tcost\tend\tmodel\ttitle")
 	for _, s := range all {
@@ -170,7 +174,7 @@ func newSessionsShow(env *environment) *cobra.Command {
 		Example: "  rondo sessions show last",
 		Args:    argCount(1, 1, "a session"),
 		RunE: func(c *cobra.Command, args []string) error {
-			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
+			return env.withSession(c.Context(), args[0], func(s store.Full, found store.Session) error {
 				session, msgs, err := s.Load(c.Context(), found.ID)
 				if _, damaged := errors.AsType[*store.DamagedError](err); err != nil && !damaged {
 					return err
@@ -222,7 +226,7 @@ quotes are a phrase. Output of tools is not searched.`,
 			if here {
 				o.Workspace = env.Dir
 			}
-			return env.withStore(c.Context(), func(s *sqlite.Store) error {
+			return env.withStore(c.Context(), func(s store.Full) error {
 				hits, err := s.Search(c.Context(), strings.Join(args, " "), o)
 				for _, h := range hits {
 					fmt.Fprintf(env.Stdout, "%s  %s\n  %s: %s\n", h.Session, h.Title, h.Role, h.Snippet)

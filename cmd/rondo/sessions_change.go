@@ -14,7 +14,6 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
-	"github.com/rondo-engine/rondo/store/sqlite"
 )
 
 func newSessionsRename(env *environment) *cobra.Command {
@@ -30,7 +29,7 @@ same: where the title is taken, a number is added.`,
 			if title == "" {
 				return usagef("the title is empty: give the session a name")
 			}
-			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
+			return env.withSession(c.Context(), args[0], func(s store.Full, found store.Session) error {
 				if err := s.Append(c.Context(), found.ID, nil, store.Update{Title: title}); err != nil {
 					return err
 				}
@@ -62,7 +61,7 @@ message a line (jsonl), or as text to read (markdown).`,
 			if !ok {
 				return usagef("--format %q is none of json, jsonl, markdown", format)
 			}
-			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
+			return env.withSession(c.Context(), args[0], func(s store.Full, found store.Session) error {
 				session, msgs, err := s.Load(c.Context(), found.ID)
 				if err != nil {
 					return err
@@ -152,7 +151,7 @@ func newSessionsDelete(env *environment) *cobra.Command {
 				return usagef("%s takes the sessions to delete: rondo sessions list shows them", c.CommandPath())
 			}
 			for _, ref := range args {
-				err := env.withSession(c.Context(), ref, func(s *sqlite.Store, found store.Session) error {
+				err := env.withSession(c.Context(), ref, func(s store.Full, found store.Session) error {
 					if !yes {
 						return usagef("session %s (%s) has %d messages: add --yes to delete it for good", found.ID, oneLine(found.Title), found.Messages)
 					}
@@ -170,7 +169,7 @@ func newSessionsDelete(env *environment) *cobra.Command {
 }
 
 // deleteSession deletes a session that is not in use, and its snapshot.
-func deleteSession(ctx context.Context, env *environment, s *sqlite.Store, id string) (err error) {
+func deleteSession(ctx context.Context, env *environment, s store.Full, id string) (err error) {
 	dir, err := env.snapshotDir()
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
-	"github.com/rondo-engine/rondo/store/sqlite"
 )
 
 func newSessionsImport(env *environment) *cobra.Command {
@@ -56,7 +55,7 @@ ID goes to stdout.`,
 }
 
 // importHistory stores history as the session s, to which it gives the rest.
-func importHistory(c *cobra.Command, env *environment, st *sqlite.Store, history message.History, s store.Session) error {
+func importHistory(c *cobra.Command, env *environment, st store.Full, history message.History, s store.Session) error {
 	var random [4]byte
 	if _, err := io.ReadFull(env.Random, random[:]); err != nil {
 		return fmt.Errorf("make an id: %w", err)
@@ -93,7 +92,7 @@ func newSessionsPrune(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return env.withStore(c.Context(), func(s *sqlite.Store) error {
+			return env.withStore(c.Context(), func(s store.Full) error {
 				all, err := s.List(c.Context(), store.ListOptions{})
 				if err != nil {
 					return err
@@ -107,7 +106,7 @@ func newSessionsPrune(env *environment) *cobra.Command {
 	return c
 }
 
-func prune(c *cobra.Command, env *environment, s *sqlite.Store, all []store.Session, before time.Time, yes bool) error {
+func prune(c *cobra.Command, env *environment, s store.Full, all []store.Session, before time.Time, yes bool) error {
 	var old []store.Session
 	for _, session := range all {
 		if session.UpdatedAt.Before(before) {

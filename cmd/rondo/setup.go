@@ -14,7 +14,7 @@ import (
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/model"
-	"github.com/rondo-engine/rondo/store/sqlite"
+	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
 	"github.com/rondo-engine/rondo/tool/mcp"
@@ -36,7 +36,7 @@ type setup struct {
 	tools []*tool.Tool
 	mcp   *mcp.Servers // nil where none are configured
 	spill string
-	store *sqlite.Store
+	store store.Full
 	// memory is nil where nothing is remembered, summariser where the model
 	// itself summarises.
 	memory      *memory.Store
@@ -50,7 +50,7 @@ type setup struct {
 // opened while the rest is made, since both take a moment.
 func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir string) (*setup, error) {
 	type opened struct {
-		store *sqlite.Store
+		store store.Full
 		err   error
 	}
 	sessions := make(chan opened, 1)

@@ -15,7 +15,6 @@ import (
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/store/snapshot"
-	"github.com/rondo-engine/rondo/store/sqlite"
 )
 
 // snapshotDir is where the snapshots of the user's sessions are.
@@ -58,7 +57,7 @@ func newSnapshotSave(env *environment) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return env.withSession(c.Context(), args[0], func(s *sqlite.Store, found store.Session) error {
+			return env.withSession(c.Context(), args[0], func(s store.Full, found store.Session) error {
 				if err := saveSnapshot(c.Context(), env, s, dir, found.ID); err != nil {
 					return err
 				}
@@ -69,7 +68,7 @@ func newSnapshotSave(env *environment) *cobra.Command {
 	}
 }
 
-func saveSnapshot(ctx context.Context, env *environment, s *sqlite.Store, dir snapshot.Dir, id string) (err error) {
+func saveSnapshot(ctx context.Context, env *environment, s store.Full, dir snapshot.Dir, id string) (err error) {
 	unlock, err := s.Lock(ctx, id)
 	if err != nil {
 		return usage(err)
@@ -112,7 +111,7 @@ func newSnapshotShow(env *environment) *cobra.Command {
 			}
 			id := args[0]
 			if _, err := os.Stat(dir.File(id)); err != nil {
-				err := env.withSession(c.Context(), id, func(_ *sqlite.Store, found store.Session) error {
+				err := env.withSession(c.Context(), id, func(_ store.Full, found store.Session) error {
 					id = found.ID
 					return nil
 				})
