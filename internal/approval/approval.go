@@ -24,6 +24,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -87,10 +88,14 @@ type Options struct {
 // Checker judges commands. It is safe for concurrent use.
 type Checker struct {
 	Options
-	programs  map[string]program
-	protected []string
-	critical  []string
+	// What is made or looked up in the file system at the first command, so
+	// that a run without any pays nothing for it.
+	programs func() map[string]program
+	places   func() places
 }
+
+// places are directories and files with where the links among them lead.
+type places struct{ protected, critical []string }
 
 // New makes a Checker.
 func New(o Options) *Checker {
@@ -103,9 +108,10 @@ func New(o Options) *Checker {
 	if len(o.Temp) == 0 {
 		o.Temp = []string{"/tmp", "/var/tmp"}
 	}
-	c := &Checker{Options: o, programs: programs()}
-	c.protected = c.withTargets(protectedDirs(o.Home))
-	c.critical = c.withTargets(criticalFiles())
+	c := &Checker{Options: o, programs: sync.OnceValue(programs)}
+	c.places = sync.OnceValue(func() places {
+		return places{c.withTargets(protectedDirs(o.Home)), c.withTargets(criticalFiles())}
+	})
 	return c
 }
 

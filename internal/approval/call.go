@@ -64,10 +64,7 @@ func (c *call) run(word string) string {
 	for _, a := range c.args {
 		c.readsArgument(a)
 	}
-	if p, ok := c.c.programs[c.name]; ok {
-		return p(c)
-	}
-	if p := familyProgram(c.name); p != nil {
+	if p := c.c.known(c.name); p != nil {
 		return p(c)
 	}
 	c.wrapped()
@@ -101,7 +98,7 @@ func (c *call) readsArgument(arg string) {
 func (c *call) wrapped() {
 	for i, a := range c.args {
 		name := programName(a)
-		if _, ok := c.c.programs[name]; !ok && familyProgram(name) == nil || harmless[name] {
+		if c.c.known(name) == nil || harmless(name) {
 			continue
 		}
 		c.floorOnly(func(s *scope) { s.call(c.args[i:], unknown) })

@@ -3,6 +3,7 @@ package approval
 import (
 	"regexp"
 	"strings"
+	"sync"
 )
 
 // interpret judges programs in another language: those on the command line and
@@ -94,21 +95,28 @@ func (c *call) inPlacePerl() {
 	}
 }
 
-var (
-	literals    = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`")
-	runsOthers  = regexp.MustCompile(`\b(system|popen|exec\w*|spawn\w*|subprocess|shell_exec|passthru|child_process|check_call|check_output|Open3|backtick)\b|%x|` + "`")
-	removesTree = regexp.MustCompile(`\b(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|removedirs|FileUtils\.rm\w*|fs\.rm\w*|unlink\w*|os\.remove|shutil\.move)\b`)
-)
+// codePatterns find in code of another language what matters for its judgement.
+type codePatterns struct{ literals, runsOthers, removesTree, awkRuns *regexp.Regexp }
+
+var patterns = sync.OnceValue(func() codePatterns {
+	return codePatterns{
+		literals:    regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)'|` + "`((?:[^`\\\\]|\\\\.)*)`"),
+		runsOthers:  regexp.MustCompile(`\b(system|popen|exec\w*|spawn\w*|subprocess|shell_exec|passthru|child_process|check_call|check_output|Open3|backtick)\b|%x|` + "`"),
+		removesTree: regexp.MustCompile(`\b(rmtree|remove_tree|rm_rf|rm_r|rmSync|rmdirSync|removedirs|FileUtils\.rm\w*|fs\.rm\w*|unlink\w*|os\.remove|shutil\.move)\b`),
+		awkRuns:     regexp.MustCompile(`system\s*\(|\|\s*"|"\s*\|\s*getline|\|&`),
+	}
+})
 
 // code judges code of another language by its string literals: those that are
 // commands as such, and those that are paths where it removes trees.
 func (c *call) code(code string) {
-	others, trees := runsOthers.MatchString(code), removesTree.MatchString(code)
+	p := patterns()
+	others, trees := p.runsOthers.MatchString(code), p.removesTree.MatchString(code)
 	if !others && !trees {
 		return
 	}
 	var words []string
-	for _, m := range literals.FindAllStringSubmatch(code, 64) {
+	for _, m := range p.literals.FindAllStringSubmatch(code, 64) {
 		lit := m[1] + m[2] + m[3]
 		words = append(words, lit)
 		if others {
@@ -120,7 +128,7 @@ func (c *call) code(code string) {
 	}
 	if others {
 		for i := range words {
-			if _, ok := c.c.programs[programName(words[i])]; ok && !harmless[words[i]] {
+			if c.c.programs()[programName(words[i])] != nil && !harmless(words[i]) {
 				c.floorOnly(func(s *scope) { s.call(words[i:], unknown) })
 				break
 			}
@@ -138,14 +146,12 @@ func expandHome(c *call, name string) string {
 	return name
 }
 
-var awkRuns = regexp.MustCompile(`system\s*\(|\|\s*"|"\s*\|\s*getline|\|&`)
-
 // awk judges the commands that a program of awk runs.
 func awk(c *call) string {
 	f := c.flags("F", "v", "f", "i")
 	if len(f.operands) > 0 && !f.has("f") {
-		if code := f.operands[0]; awkRuns.MatchString(code) {
-			for _, m := range literals.FindAllStringSubmatch(code, 64) {
+		if code := f.operands[0]; patterns().awkRuns.MatchString(code) {
+			for _, m := range patterns().literals.FindAllStringSubmatch(code, 64) {
 				c.floorOnly(func(s *scope) { s.script(m[1], unknown) })
 			}
 			c.ask(c.key, "awk runs other programs")

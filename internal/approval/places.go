@@ -2,7 +2,6 @@ package approval
 
 import (
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -57,11 +56,47 @@ func criticalFiles() []string {
 	}
 }
 
-var rawDevices = regexp.MustCompile(`^/dev/(sd|hd|vd|xvd|nvme|mmcblk|r?disk|loop|md|dm-|mapper/|sr|nbd|zram|ram|mem$|kmem$|port$|block/|bus/|disk/|mtd|pmem)`)
+// isRawDevice reports whether p is a disk, the machine's memory or the like.
+func isRawDevice(p string) bool {
+	name, ok := strings.CutPrefix(p, "/dev/")
+	if !ok {
+		return false
+	}
+	switch name {
+	case "mem", "kmem", "port":
+		return true
+	}
+	for _, kind := range [...]string{
+		"sd", "hd", "vd", "xvd", "nvme", "mmcblk", "disk", "rdisk", "loop", "md", "dm-", "mapper/", "sr", "nbd", "zram", "ram", "block/", "bus/", "mtd", "pmem",
+	} {
+		if strings.HasPrefix(name, kind) {
+			return true
+		}
+	}
+	return false
+}
 
-var procRoot = regexp.MustCompile(`^/proc/(self|thread-self|[0-9]+)(/task/[0-9]+)?/root(/|$)`)
+// procLink returns what follows /proc/PROCESS/NAME in a path, where NAME is a
+// link to a directory of the process: root or cwd.
+func procLink(abs, name string) (process, rest string, ok bool) {
+	rest, ok = strings.CutPrefix(abs, "/proc/")
+	if !ok {
+		return "", "", false
+	}
+	process, rest, _ = strings.Cut(rest, "/")
+	if process != "self" && process != "thread-self" && !isNumber(process) {
+		return "", "", false
+	}
+	if thread, ok := strings.CutPrefix(rest, "task/"); ok {
+		if n, after, ok := strings.Cut(thread, "/"); ok && isNumber(n) {
+			rest = after
+		}
+	}
+	rest, ok = strings.CutPrefix(rest, name)
+	return process, rest, ok && (rest == "" || rest[0] == '/')
+}
 
-var procCwd = regexp.MustCompile(`^/proc/(self|thread-self)/cwd(/|$)`)
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // locate finds where a path leads. follow says that its last name is followed if
 // it is a link.
@@ -70,9 +105,15 @@ func (s *scope) locate(name string, follow bool) place {
 	if abs == "" {
 		return place{kind: nowhere}
 	}
-	abs = procCwd.ReplaceAllString(abs, s.cwd+"/")
-	for procRoot.MatchString(abs) {
-		abs = procRoot.ReplaceAllString(abs, "/")
+	if process, rest, ok := procLink(abs, "cwd"); ok && !isNumber(process) {
+		abs = s.cwd + rest
+	}
+	for {
+		_, rest, ok := procLink(abs, "root")
+		if !ok {
+			break
+		}
+		abs = "/" + rest
 	}
 	lexical := path.Clean(abs)
 	resolved := s.resolve(abs, follow)
@@ -127,7 +168,7 @@ func (c *Checker) classify(p string) kind {
 		return inWorkspaceAt(ws)
 	case c.isCritical(p):
 		return critical
-	case rawDevices.MatchString(p):
+	case isRawDevice(p):
 		return rawDevice
 	case isNullDevice(p):
 		return nullDevice
@@ -167,7 +208,7 @@ func isNullDevice(p string) bool {
 }
 
 func (c *Checker) isCritical(p string) bool {
-	return slices.ContainsFunc(c.critical, func(f string) bool {
+	return slices.ContainsFunc(c.places().critical, func(f string) bool {
 		_, ok := below(f, p)
 		return ok || strings.ContainsAny(p, "*?[") && covers(p, f)
 	})
@@ -177,7 +218,7 @@ func (c *Checker) isCritical(p string) bool {
 // such, or a pattern for these, or one for all that is in one.
 func (c *Checker) coversProtected(p string) bool {
 	dir, last := path.Split(p)
-	for _, q := range c.protected {
+	for _, q := range c.places().protected {
 		if covers(p, q) || matchesAll(last) && covers(path.Clean(dir), q) && covers(q, path.Clean(dir)) {
 			return true
 		}

@@ -1,8 +1,8 @@
 package approval
 
 import (
-	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // Rules are the user's patterns for simple commands. A pattern is matched with
@@ -39,32 +39,49 @@ func match(patterns, words []string) (string, bool) {
 
 // matchRule reports whether a pattern matches a command.
 func matchRule(pattern, line string) bool {
-	if bare, ok := strings.CutSuffix(pattern, " *"); ok && !strings.HasSuffix(bare, `\`) && bare == line {
+	if bare, ok := strings.CutSuffix(pattern, " *"); ok && !strings.HasSuffix(bare, `\`) && matchGlob(bare, line) {
 		return true
 	}
-	var b strings.Builder
-	b.WriteString(`(?s)\A`)
-	for i := 0; i < len(pattern); i++ {
-		switch ch := pattern[i]; {
-		case ch == '*':
-			b.WriteString(".*")
-		case ch == '?':
-			b.WriteString(".")
-		case ch == '\\' && i+1 < len(pattern):
-			i++
-			b.WriteString(regexp.QuoteMeta(pattern[i : i+1]))
+	return matchGlob(pattern, line)
+}
+
+// matchGlob reports whether pattern matches all of line. It tries the last * it
+// met again with one more character as long as the rest does not match, which
+// is enough: an earlier one could take no more than the later can.
+func matchGlob(pattern, line string) bool {
+	p, l := 0, 0
+	star, from := -1, 0 // behind the last *, and where in line it may go on
+	for l < len(line) {
+		lit, size, isLit := literalAt(pattern, p)
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			p++
+			star, from = p, l
+		case p < len(pattern) && pattern[p] == '?':
+			_, n := utf8.DecodeRuneInString(line[l:])
+			p, l = p+1, l+n
+		case isLit && lit == line[l]:
+			p, l = p+size, l+1
+		case star >= 0:
+			from++
+			p, l = star, from
 		default:
-			j := i + 1
-			for j < len(pattern) && !strings.ContainsRune(`*?\`, rune(pattern[j])) {
-				j++
-			}
-			b.WriteString(regexp.QuoteMeta(pattern[i:j]))
-			i = j - 1
+			return false
 		}
 	}
-	b.WriteString(`\z`)
-	re, err := regexp.Compile(b.String())
-	return err == nil && re.MatchString(line)
+	return strings.Trim(pattern[p:], "*") == ""
+}
+
+// literalAt returns the byte that stands for itself at p, and how many bytes of
+// the pattern it takes.
+func literalAt(pattern string, p int) (lit byte, size int, ok bool) {
+	switch {
+	case p >= len(pattern):
+		return 0, 0, false
+	case pattern[p] == '\\' && p+1 < len(pattern):
+		return pattern[p+1], 2, true
+	}
+	return pattern[p], 1, pattern[p] != '*' && pattern[p] != '?'
 }
 
 // Exactly returns the pattern that matches one command and no other.

@@ -1,6 +1,9 @@
 package approval
 
-import "strings"
+import (
+	"strings"
+	"sync"
+)
 
 // wrap says how a program that runs another one takes its arguments.
 type wrap struct {
@@ -16,65 +19,68 @@ type wrap struct {
 	text string
 }
 
-// wrappers are programs that run other programs.
-var wrappers = map[string]wrap{
-	"sudo":         {valued: []string{"u", "g", "h", "p", "C", "T", "r", "t", "D", "R", "user", "group", "chdir", "prompt"}, ask: "it runs with the rights of another user"},
-	"doas":         {valued: []string{"u", "C"}, ask: "it runs with the rights of another user"},
-	"pkexec":       {valued: []string{"user"}, ask: "it runs with the rights of another user"},
-	"su":           {valued: []string{"c", "command", "s", "shell", "g"}, text: "c", skip: 99, ask: "it runs with the rights of another user"},
-	"runuser":      {valued: []string{"u", "c", "s", "g"}, text: "c", ask: "it runs with the rights of another user"},
-	"env":          {valued: []string{"u", "unset", "C", "chdir", "S", "split-string"}},
-	"nohup":        {},
-	"time":         {valued: []string{"f", "o", "format", "output"}},
-	"timeout":      {valued: []string{"k", "s", "kill-after", "signal"}, skip: 1},
-	"gtimeout":     {valued: []string{"k", "s", "kill-after", "signal"}, skip: 1},
-	"nice":         {valued: []string{"n", "adjustment"}},
-	"ionice":       {valued: []string{"c", "n", "p", "class", "classdata"}},
-	"chrt":         {valued: []string{"T", "P", "D"}, skip: 1},
-	"taskset":      {valued: []string{"p"}, skip: 1},
-	"setsid":       {},
-	"stdbuf":       {valued: []string{"i", "o", "e", "input", "output", "error"}},
-	"unbuffer":     {},
-	"command":      {},
-	"builtin":      {},
-	"exec":         {valued: []string{"a"}},
-	"coproc":       {},
-	"caffeinate":   {valued: []string{"t", "w"}},
-	"strace":       {valued: []string{"e", "o", "p", "s", "u", "E"}},
-	"ltrace":       {valued: []string{"e", "o", "p", "s", "u"}},
-	"gdb":          {valued: []string{"ex", "p", "x"}},
-	"valgrind":     {},
-	"watch":        {valued: []string{"n", "interval", "d"}, text: "*"},
-	"entr":         {},
-	"flock":        {valued: []string{"w", "E", "timeout", "c", "command"}, skip: 1, text: "c"},
-	"script":       {valued: []string{"c", "command", "t", "o"}, text: "c", skip: 99},
-	"busybox":      {},
-	"toybox":       {},
-	"chroot":       {valued: []string{"userspec", "groups"}, skip: 1, ask: "it changes the root directory"},
-	"unshare":      {valued: []string{"S", "G", "R", "w"}},
-	"nsenter":      {valued: []string{"t", "S", "G", "target"}, ask: "it enters another namespace"},
-	"systemd-run":  {valued: []string{"u", "unit", "p", "property", "E"}, ask: "it starts a system service"},
-	"firejail":     {},
-	"proxychains":  {},
-	"proxychains4": {},
-	"poetry":       {sub: []string{"run"}},
-	"pipenv":       {sub: []string{"run"}},
-	"pdm":          {sub: []string{"run"}},
-	"hatch":        {sub: []string{"run"}},
-	"uv":           {sub: []string{"run"}, valued: []string{"with", "python", "p", "extra", "group"}},
-	"bundle":       {sub: []string{"exec"}},
-	"direnv":       {sub: []string{"exec"}, skip: 1},
-	"mise":         {sub: []string{"exec"}},
-	"rtk":          {},
-	"dotenv":       {valued: []string{"e", "f"}},
-	"hyperfine":    {valued: []string{"w", "r", "m", "M", "n", "p", "prepare", "warmup", "runs"}, text: "*"},
-	"nix-shell":    {valued: []string{"p", "run", "command"}, text: "run", skip: 99},
-	"perf":         {sub: []string{"stat"}},
-}
+// wrappers are programs that run other programs. The table is made when it is
+// first needed: a start of the program that judges nothing pays nothing for it.
+var wrappers = sync.OnceValue(func() map[string]wrap {
+	return map[string]wrap{
+		"sudo":         {valued: []string{"u", "g", "h", "p", "C", "T", "r", "t", "D", "R", "user", "group", "chdir", "prompt"}, ask: "it runs with the rights of another user"},
+		"doas":         {valued: []string{"u", "C"}, ask: "it runs with the rights of another user"},
+		"pkexec":       {valued: []string{"user"}, ask: "it runs with the rights of another user"},
+		"su":           {valued: []string{"c", "command", "s", "shell", "g"}, text: "c", skip: 99, ask: "it runs with the rights of another user"},
+		"runuser":      {valued: []string{"u", "c", "s", "g"}, text: "c", ask: "it runs with the rights of another user"},
+		"env":          {valued: []string{"u", "unset", "C", "chdir", "S", "split-string"}},
+		"nohup":        {},
+		"time":         {valued: []string{"f", "o", "format", "output"}},
+		"timeout":      {valued: []string{"k", "s", "kill-after", "signal"}, skip: 1},
+		"gtimeout":     {valued: []string{"k", "s", "kill-after", "signal"}, skip: 1},
+		"nice":         {valued: []string{"n", "adjustment"}},
+		"ionice":       {valued: []string{"c", "n", "p", "class", "classdata"}},
+		"chrt":         {valued: []string{"T", "P", "D"}, skip: 1},
+		"taskset":      {valued: []string{"p"}, skip: 1},
+		"setsid":       {},
+		"stdbuf":       {valued: []string{"i", "o", "e", "input", "output", "error"}},
+		"unbuffer":     {},
+		"command":      {},
+		"builtin":      {},
+		"exec":         {valued: []string{"a"}},
+		"coproc":       {},
+		"caffeinate":   {valued: []string{"t", "w"}},
+		"strace":       {valued: []string{"e", "o", "p", "s", "u", "E"}},
+		"ltrace":       {valued: []string{"e", "o", "p", "s", "u"}},
+		"gdb":          {valued: []string{"ex", "p", "x"}},
+		"valgrind":     {},
+		"watch":        {valued: []string{"n", "interval", "d"}, text: "*"},
+		"entr":         {},
+		"flock":        {valued: []string{"w", "E", "timeout", "c", "command"}, skip: 1, text: "c"},
+		"script":       {valued: []string{"c", "command", "t", "o"}, text: "c", skip: 99},
+		"busybox":      {},
+		"toybox":       {},
+		"chroot":       {valued: []string{"userspec", "groups"}, skip: 1, ask: "it changes the root directory"},
+		"unshare":      {valued: []string{"S", "G", "R", "w"}},
+		"nsenter":      {valued: []string{"t", "S", "G", "target"}, ask: "it enters another namespace"},
+		"systemd-run":  {valued: []string{"u", "unit", "p", "property", "E"}, ask: "it starts a system service"},
+		"firejail":     {},
+		"proxychains":  {},
+		"proxychains4": {},
+		"poetry":       {sub: []string{"run"}},
+		"pipenv":       {sub: []string{"run"}},
+		"pdm":          {sub: []string{"run"}},
+		"hatch":        {sub: []string{"run"}},
+		"uv":           {sub: []string{"run"}, valued: []string{"with", "python", "p", "extra", "group"}},
+		"bundle":       {sub: []string{"exec"}},
+		"direnv":       {sub: []string{"exec"}, skip: 1},
+		"mise":         {sub: []string{"exec"}},
+		"rtk":          {},
+		"dotenv":       {valued: []string{"e", "f"}},
+		"hyperfine":    {valued: []string{"w", "r", "m", "M", "n", "p", "prepare", "warmup", "runs"}, text: "*"},
+		"nix-shell":    {valued: []string{"p", "run", "command"}, text: "run", skip: 99},
+		"perf":         {sub: []string{"stat"}},
+	}
+})
 
 // wrapper judges a program that runs another one: itself, then the other.
 func wrapper(c *call) string {
-	w := wrappers[c.name]
+	w := wrappers()[c.name]
 	if w.ask != "" {
 		c.ask(c.key, c.name+": "+w.ask)
 	}
