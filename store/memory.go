@@ -27,6 +27,7 @@ type memorySession struct {
 	msgs    []*message.Message
 	effects []Effect
 	repairs []Repair
+	notes   []Note
 	// copied is how many of msgs, from the start, no search finds.
 	copied int
 }

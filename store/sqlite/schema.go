@@ -72,6 +72,16 @@ var migrations = [...]string{
 		body TEXT NOT NULL,
 		PRIMARY KEY (session, n)
 	) STRICT, WITHOUT ROWID;`,
+
+	// What became of conversations without anything being said.
+	`CREATE TABLE notes (
+		session INTEGER NOT NULL,
+		n INTEGER NOT NULL,
+		time_ns INTEGER NOT NULL,
+		kind TEXT NOT NULL,
+		body TEXT NOT NULL,
+		PRIMARY KEY (session, n)
+	) STRICT, WITHOUT ROWID;`,
 }
 
 // firstKey and endKey bound the keys of a session's messages.

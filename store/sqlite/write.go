@@ -33,7 +33,7 @@ const (
 // sqlDelete removes what belongs to a session beside its messages.
 var sqlDelete = [...]string{
 	"DELETE FROM prompts WHERE n = ?", "DELETE FROM effects WHERE session = ?",
-	"DELETE FROM repairs WHERE session = ?", "DELETE FROM sessions WHERE n = ?",
+	"DELETE FROM repairs WHERE session = ?", "DELETE FROM notes WHERE session = ?", "DELETE FROM sessions WHERE n = ?",
 }
 
 // cursor says where the next message of a session goes.

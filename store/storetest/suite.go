@@ -36,6 +36,7 @@ func Suite(t *testing.T, open func(t *testing.T) store.Store) {
 		{"messages are found by their text", search},
 		{"effects that began are known until they end", journal},
 		{"repairs are kept beside the messages", mends},
+		{"notes are kept in order, byte for byte", notes},
 		{"a session is locked once at a time", locks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
