@@ -5,8 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // flat is the part of a schema that can be checked while reading: the members
@@ -17,33 +17,44 @@ type flat struct {
 	required []string
 }
 
-// newFlat returns nil if s asks for more than that.
-func newFlat(s *jsonschema.Schema) *flat {
-	plain := jsonschema.Schema{
-		Type: "object", Properties: s.Properties, Required: s.Required, PropertyOrder: s.PropertyOrder,
-		Title: s.Title, Description: s.Description, AdditionalProperties: s.AdditionalProperties,
-	}
-	if !sameText(s, &plain) {
+// flatRoot is all that the root of such a schema may hold.
+type flatRoot struct {
+	Draft       string                    `json:"$schema"`
+	Title       string                    `json:"title"`
+	Description string                    `json:"description"`
+	Type        string                    `json:"type"`
+	Properties  map[string]jsontext.Value `json:"properties"`
+	Required    []string                  `json:"required"`
+	// Additional needs no look: members that are not known do not fit anyway.
+	Additional jsontext.Value `json:"additionalProperties"`
+}
+
+// flatMember is all that a plain member may hold.
+type flatMember struct {
+	Title       string         `json:"title"`
+	Description string         `json:"description"`
+	Default     jsontext.Value `json:"default"`
+	Type        string         `json:"type"`
+}
+
+// newFlat returns nil if the schema asks for more than that.
+func newFlat(raw []byte) *flat {
+	var root flatRoot
+	if json.Unmarshal(raw, &root, json.RejectUnknownMembers(true)) != nil || root.Type != "object" {
 		return nil
 	}
-	f := &flat{types: make(map[string]string, len(s.Properties)), required: s.Required}
-	for name, p := range s.Properties {
-		member := jsonschema.Schema{Type: p.Type, Title: p.Title, Description: p.Description, Default: p.Default}
+	f := &flat{types: make(map[string]string, len(root.Properties)), required: root.Required}
+	for name, property := range root.Properties {
+		var p flatMember
+		if json.Unmarshal(property, &p, json.RejectUnknownMembers(true)) != nil {
+			continue // it asks for more
+		}
 		switch p.Type {
 		case "string", "integer", "boolean", "number":
-			if sameText(p, &member) {
-				f.types[name] = p.Type
-			}
+			f.types[name] = p.Type
 		}
 	}
 	return f
-}
-
-// sameText reports whether two schemas are written alike.
-func sameText(a, b *jsonschema.Schema) bool {
-	x, errX := a.MarshalJSON()
-	y, errY := b.MarshalJSON()
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
 // fits reports whether args certainly fit: each member is known and of its

@@ -3,15 +3,11 @@ package tool
 import (
 	"context"
 	stdjson "encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/jsonschema-go/jsonschema"
 )
 
 // New makes a tool from t and a function that takes its arguments as a Go
@@ -91,61 +87,6 @@ func (t *Tool) check() error {
 	}
 	if kind, ok := root.Type.(string); ok && kind != "object" {
 		return fmt.Errorf("schema of tool %q: its root has type %q, want object", t.Name, kind)
-	}
-	return nil
-}
-
-// inferSchema makes the schema of a struct of arguments.
-func inferSchema(typ reflect.Type) (stdjson.RawMessage, error) {
-	if typ.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("arguments are a %s, want a struct", typ)
-	}
-	schema, err := jsonschema.ForType(typ, nil)
-	if err != nil {
-		return nil, err
-	}
-	simplify(schema)
-	for i := range typ.NumField() {
-		if err := addEnum(schema, typ.Field(i)); err != nil {
-			return nil, err
-		}
-	}
-	return schema.MarshalJSON()
-}
-
-// simplify takes out of an inferred schema what only costs tokens: null as a
-// further type, since a member can be left out, and the ban on other members,
-// since models like to add some.
-func simplify(s *jsonschema.Schema) {
-	if s == nil {
-		return
-	}
-	s.Types = slices.DeleteFunc(s.Types, func(kind string) bool { return kind == "null" })
-	if len(s.Types) == 1 {
-		s.Type, s.Types = s.Types[0], nil
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Not != nil {
-		s.AdditionalProperties = nil
-	}
-	simplify(s.Items)
-	simplify(s.AdditionalProperties)
-	for _, p := range s.Properties {
-		simplify(p)
-	}
-}
-
-func addEnum(s *jsonschema.Schema, f reflect.StructField) error {
-	values, ok := f.Tag.Lookup("enum")
-	if !ok {
-		return nil
-	}
-	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-	p := s.Properties[name]
-	if p == nil || p.Type != "string" {
-		return errors.New("enum tag on " + f.Name + ", which is no member of type string")
-	}
-	for v := range strings.SplitSeq(values, ",") {
-		p.Enum = append(p.Enum, v)
 	}
 	return nil
 }

@@ -32,8 +32,10 @@ func Validate(t *Tool, args stdjson.RawMessage) (stdjson.RawMessage, error) {
 	return schema.validate(t.Name, args)
 }
 
-// lazySchema is a schema that is compiled when it is first needed, once.
+// lazySchema is a schema that is compiled when it is first needed, once: most
+// arguments are plain and fit, which flat tells without the whole schema.
 type lazySchema struct {
+	flat    func() *flat // nil where the schema is not of that kind
 	compile func() compiledSchema
 }
 
@@ -42,29 +44,31 @@ type lazySchema struct {
 type compiledSchema struct {
 	root     *jsonschema.Schema
 	resolved *jsonschema.Resolved
-	flat     *flat // nil where the schema is not of that kind
 }
 
 func newLazySchema(raw stdjson.RawMessage) *lazySchema {
-	return &lazySchema{compile: sync.OnceValue(func() compiledSchema {
-		root := new(jsonschema.Schema)
-		if err := root.UnmarshalJSON(raw); err != nil {
-			return compiledSchema{}
-		}
-		root.Schema = "" // the library refuses drafts that it does not know by name
-		resolved, err := root.Resolve(nil)
-		if err != nil {
-			return compiledSchema{root: root}
-		}
-		return compiledSchema{root: root, resolved: resolved, flat: newFlat(root)}
-	})}
+	return &lazySchema{
+		flat: sync.OnceValue(func() *flat { return newFlat(raw) }),
+		compile: sync.OnceValue(func() compiledSchema {
+			root := new(jsonschema.Schema)
+			if err := root.UnmarshalJSON(raw); err != nil {
+				return compiledSchema{}
+			}
+			root.Schema = "" // the library refuses drafts that it does not know by name
+			resolved, err := root.Resolve(nil)
+			if err != nil {
+				return compiledSchema{root: root}
+			}
+			return compiledSchema{root: root, resolved: resolved}
+		}),
+	}
 }
 
 func (l *lazySchema) validate(tool string, args stdjson.RawMessage) (stdjson.RawMessage, error) {
-	c := l.compile()
-	if c.flat != nil && c.flat.fits(args) {
+	if f := l.flat(); f != nil && f.fits(args) {
 		return args, nil
 	}
+	c := l.compile()
 	var object map[string]any
 	if err := json.Unmarshal(args, &object, lenient); err != nil {
 		return nil, fmt.Errorf("the arguments of %s are not a JSON object: %w", tool, err)

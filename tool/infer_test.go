@@ -1,0 +1,96 @@
+package tool
+
+import (
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/go-json-experiment/json/jsontext"
+	"github.com/google/jsonschema-go/jsonschema"
+)
+
+type place struct {
+	Path string `json:"path"`
+	Line int    `json:"line,omitzero" jsonschema:"the first is 1"`
+}
+
+type plainArgs struct {
+	Text   string     `json:"text" jsonschema:"any \"text\" with a\ttab"`
+	Mode   string     `json:"mode,omitempty" enum:"a,b" jsonschema:"how"`
+	Count  int64      `json:"count,omitzero"`
+	Share  float64    `json:"share"`
+	All    bool       `json:"all,omitzero"`
+	Names  []string   `json:"names" jsonschema:"of whom"`
+	Places []place    `json:"places,omitzero" jsonschema:"where"`
+	Grid   [][]int    `json:"grid,omitzero"`
+	At     place      `json:"at" jsonschema:"here"`
+	None   struct{}   `json:"none,omitzero"`
+	Deep   []struct { // a type without a name
+		Inner []place `json:"inner"`
+	} `json:"deep,omitzero"`
+}
+
+// What is written by hand is what the library gives.
+func TestPlainSchemasAreThoseOfTheLibrary(t *testing.T) {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[plainArgs](), reflect.TypeFor[searchArgs](), reflect.TypeFor[place](), reflect.TypeFor[struct{}](),
+	} {
+		got, ok := appendPlain(nil, typ, reflect.StructField{})
+		if !ok {
+			t.Errorf("%s is not plain", typ)
+			continue
+		}
+		want, err := librarySchema(typ)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if g, w := canonicalJSON(t, got), canonicalJSON(t, want); g != w {
+			t.Errorf("%s\n got %s\nwant %s", typ, g, w)
+		}
+	}
+}
+
+func canonicalJSON(t *testing.T, raw []byte) string {
+	t.Helper()
+	v := jsontext.Value(raw)
+	if err := v.Canonicalize(); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	return string(v)
+}
+
+// Types that need more are left to the library.
+func TestOtherTypesAreLeftToTheLibrary(t *testing.T) {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[struct {
+			At time.Time `json:"at"`
+		}](),
+		reflect.TypeFor[struct {
+			P *int `json:"p"`
+		}](),
+		reflect.TypeFor[struct {
+			M map[string]int `json:"m"`
+		}](),
+		reflect.TypeFor[struct{ place }](),
+		reflect.TypeFor[struct{ NoTag string }](),
+		reflect.TypeFor[struct {
+			N uint `json:"n"`
+		}](),
+		reflect.TypeFor[struct {
+			Raw jsonschema.Schema `json:"raw"`
+		}](),
+	} {
+		if got, ok := appendPlain(nil, typ, reflect.StructField{}); ok {
+			t.Errorf("%s: %s", typ, got)
+		}
+	}
+}
+
+func BenchmarkInferSchema(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := inferSchema(reflect.TypeFor[plainArgs]()); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
