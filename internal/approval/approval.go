@@ -139,7 +139,7 @@ func (c *Checker) Check(command, dir string) Verdict {
 	if dir == "" {
 		dir = c.Workspace
 	}
-	l := &look{c: c, steps: maxSteps, files: map[string]string{}}
+	l := &look{c: c, steps: maxSteps, files: map[string]string{}, aliases: map[string]string{}}
 	s := &scope{look: l, vars: map[string]variable{}, funcs: map[string]*function{}, cwd: filepath.ToSlash(dir)}
 	if c.fromOutside("BASH_ENV") {
 		s.loose = true
@@ -162,6 +162,8 @@ type look struct {
 	asks   []Question
 	// files are what is known of files that the command writes.
 	files map[string]string
+	// aliases are the texts of aliases by their names.
+	aliases map[string]string
 }
 
 func (l *look) verdict() Verdict {

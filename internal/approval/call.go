@@ -3,6 +3,8 @@ package approval
 import (
 	"path"
 	"strings"
+
+	"mvdan.cc/sh/v3/syntax"
 )
 
 // program judges a call of one program and returns what that prints.
@@ -61,6 +63,13 @@ func (c *call) run(word string) string {
 	if f, ok := c.funcs[word]; ok {
 		return c.invoke(f, c.args, c.in)
 	}
+	if text, ok := c.aliases[word]; ok { // a shell may expand it
+		c.script(text+" "+quoted(c.args), c.in)
+	}
+	if strings.ContainsAny(c.name, "*?[") && c.name != "[" && c.name != "[[" {
+		c.pattern()
+		return unknown
+	}
 	for _, a := range c.args {
 		c.readsArgument(a)
 	}
@@ -72,6 +81,29 @@ func (c *call) run(word string) string {
 		c.scriptFile(word)
 	}
 	return unknown
+}
+
+// pattern judges a command whose name is a pattern, which the shell turns into
+// that of a file: as each of the programs that it matches.
+func (c *call) pattern() {
+	c.ask(c.key, "the name of a command is not known beforehand")
+	for name := range c.c.programs() {
+		if ok, err := path.Match(c.name, name); ok && err == nil {
+			c.floorOnly(func(s *scope) { s.call(append([]string{name}, c.args...), c.in) })
+		}
+	}
+}
+
+// quoted joins words to a text that the shell splits into them again.
+func quoted(words []string) string {
+	var b strings.Builder
+	for _, w := range words {
+		if q, err := syntax.Quote(w, syntax.LangBash); err == nil {
+			w = q
+		}
+		b.WriteString(w + " ")
+	}
+	return b.String()
 }
 
 // programName is the name that a program is known by.

@@ -86,7 +86,7 @@ func wget(c *call) string {
 // docker judges containers: to look, build, run and stop is harmless; to remove
 // data, to publish and to reach the machine itself is not.
 func docker(c *call) string {
-	f := c.flags("H", "host", "context", "f", "file", "p", "project-name", "l", "log-level")
+	f := c.flags("H", "host", "context", "f", "file", "p", "project-name", "l", "log-level", "u", "user", "w", "workdir", "e", "env", "name")
 	words := strings.Join(f.operands, " ")
 	first := ""
 	if len(f.operands) > 0 {
@@ -102,6 +102,12 @@ func docker(c *call) string {
 	}
 	if slices.Contains(f.operands, "run") || slices.Contains(f.operands, "create") {
 		c.containerReach()
+	}
+	if i := slices.Index(f.operands, "exec"); i >= 0 && i+2 < len(f.operands) {
+		switch program := programName(f.operands[i+2]); program {
+		case "rm", "shred", "dd", "truncate", "mkfs":
+			c.ask(c.key, program+" would remove data in the container")
+		}
 	}
 	return unknown
 }

@@ -29,13 +29,16 @@ func mv(c *call) string {
 
 // copies judges cp, install, ln and rsync.
 func copies(c *call) string {
-	f := c.flags("t", "target-directory", "S", "suffix", "m", "mode", "o", "owner", "g", "group", "e", "rsh", "exclude", "include", "f", "filter")
+	f := c.flags(copyOptions(c.name)...)
 	sources, target := f.targets()
 	if c.name == "ln" && target == "" && len(sources) == 1 {
 		return ""
 	}
 	for _, name := range sources {
 		c.reads(c.key, name)
+	}
+	if rsh := f.value("e", "rsh"); c.name == "rsync" && rsh != "" {
+		c.namesProgram("rsync --rsh", rsh)
 	}
 	switch {
 	case c.name == "rsync" && (remote(target) || anyRemote(sources)):
@@ -48,6 +51,19 @@ func copies(c *call) string {
 		c.into(target, sources)
 	}
 	return ""
+}
+
+// copyOptions are the options of a program that copies which take a value.
+func copyOptions(name string) []string {
+	switch name {
+	case "install":
+		return []string{"t", "target-directory", "S", "suffix", "m", "mode", "o", "owner", "g", "group"}
+	case "rsync":
+		return []string{"e", "rsh", "exclude", "include", "f", "filter", "exclude-from", "include-from", "files-from", "backup-dir", "suffix", "T", "temp-dir", "B", "M", "rsync-path"}
+	case "scp":
+		return []string{"c", "F", "i", "J", "l", "o", "P", "S", "X"}
+	}
+	return []string{"t", "target-directory", "S", "suffix"}
 }
 
 func remote(name string) bool {
@@ -132,6 +148,8 @@ func owns(c *call) string {
 		switch p.kind {
 		case protected, critical:
 			c.deny(c.name + " would change the rights of " + show(p, name) + ", which the system needs as they are")
+		case repository:
+			c.ask(c.key, c.name+" would change the rights of "+show(p, name)+", which holds history or settings")
 		case rawDevice, outside, secret:
 			c.ask(c.key, c.name+" would change the rights of "+show(p, name)+", which is outside of the workspace")
 		case nowhere:
@@ -164,7 +182,15 @@ func sed(c *call) string {
 	}
 	names := f.operands
 	if !f.has("e", "expression", "f", "file") && len(names) > 0 {
+		c.sedScript(names[0])
 		names = names[1:]
+	}
+	for i, a := range c.args {
+		if (a == "-e" || a == "--expression") && i+1 < len(c.args) {
+			c.sedScript(c.args[i+1])
+		} else if code, ok := strings.CutPrefix(a, "--expression="); ok {
+			c.sedScript(code)
+		}
 	}
 	if !inPlace {
 		return c.pass()
@@ -180,6 +206,9 @@ func (c *call) pass() string {
 	if c.in == "" {
 		return unknown
 	}
+	if c.in == everyName+"\n" {
+		return foundName + "\n"
+	}
 	if strings.Contains(c.in, foundName) {
 		return c.in
 	}
@@ -193,6 +222,9 @@ func unpacks(c *call) string {
 	for _, option := range []string{"to-command", "use-compress-program", "I", "checkpoint-action"} {
 		if v := f.value(option); v != "" {
 			c.subshell().script(strings.TrimPrefix(v, "exec="), unknown)
+			if option != "use-compress-program" && option != "I" && v != "cat" {
+				c.ask(c.key, c.name+" runs other programs")
+			}
 		}
 	}
 	if f.has("P", "absolute-names") {

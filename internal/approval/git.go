@@ -52,7 +52,7 @@ func (c *call) gitSetting(kv string) {
 		}
 		return
 	}
-	if strings.HasPrefix(name, "alias.") || strings.HasPrefix(name, "core.") || strings.Contains(name, "command") || strings.Contains(name, "cmd") || strings.Contains(name, "textconv") || strings.Contains(name, "external") || strings.HasPrefix(name, "filter.") || strings.Contains(name, "helper") {
+	if strings.HasPrefix(name, "alias.") && strings.HasPrefix(v, "!") || strings.HasPrefix(name, "core.") || strings.Contains(name, "command") || strings.Contains(name, "cmd") || strings.Contains(name, "textconv") || strings.Contains(name, "external") || strings.HasPrefix(name, "filter.") || strings.Contains(name, "helper") {
 		c.ask(c.key, "git runs a program by its setting "+name)
 	}
 }
@@ -64,6 +64,8 @@ func (c *call) gitCommand(name string, args []string) string {
 	switch name {
 	case "tag", "remote", "worktree", "submodule", "bisect", "rebase":
 		reason = c.gitRuns(name, f, args)
+	case "config":
+		c.gitConfig(f)
 	case "clone", "init":
 		if n := len(f.operands); n > 1 || name == "init" && n == 1 {
 			c.writes(c.key, "git "+name, f.operands[n-1])
@@ -76,6 +78,21 @@ func (c *call) gitCommand(name string, args []string) string {
 		return foundName + "\n"
 	}
 	return unknown
+}
+
+// gitConfig judges settings that are written: one that makes git run programs is
+// asked for.
+func (c *call) gitConfig(f flags) {
+	ops := f.operands
+	if len(ops) > 0 && (ops[0] == "set" || ops[0] == "get" || ops[0] == "list" || ops[0] == "unset") {
+		if ops[0] != "set" {
+			return
+		}
+		ops = ops[1:]
+	}
+	if len(ops) > 1 && !f.has("get", "list", "l", "get-all", "get-regexp", "unset", "unset-all") {
+		c.gitSetting(ops[0] + "=" + ops[1])
+	}
 }
 
 // losesWork says why a command of git has to be asked for, "" if it need not.

@@ -110,6 +110,8 @@ func (s *scope) Get(name string) variable {
 		return text(s.c.Home)
 	case strings.HasPrefix(name, "HOME "):
 		return text(s.homeOf(name[len("HOME "):]))
+	case name == "SHELL":
+		return text("/bin/bash") // set by bash itself
 	case name == "TMPDIR":
 		return variable{}
 	}

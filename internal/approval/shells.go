@@ -165,8 +165,11 @@ func trap(c *call) string {
 // alias judges what aliases stand for.
 func alias(c *call) string {
 	for _, a := range c.args {
-		if _, v, ok := strings.Cut(a, "="); ok {
-			c.subshell().script(v, unknown)
+		if name, v, ok := strings.Cut(a, "="); ok {
+			c.floorOnly(func(s *scope) { s.script(v, unknown) })
+			if first, _, _ := strings.Cut(v, " "); first != name { // as in alias ls='ls --color'
+				c.aliases[name] = v
+			}
 		}
 	}
 	return ""

@@ -15,6 +15,10 @@ import (
 // prints: some file at the place that the program looked at.
 const foundName = "\uE001found"
 
+// everyName stands for the names of all files of the current directory, which
+// ls prints.
+const everyName = "*"
+
 // echo prints its arguments.
 func echo(c *call) string {
 	args, escapes := c.args, false
@@ -142,8 +146,11 @@ func (c *call) filter() string {
 		}
 		return found(dirs)
 	}
-	if c.in == "" {
+	switch c.in {
+	case "":
 		return unknown
+	case everyName + "\n":
+		return foundName + "\n"
 	}
 	return c.in
 }
@@ -153,6 +160,9 @@ func list(c *call) string {
 	f := c.flags("I", "ignore", "w", "T")
 	if f.has("l") {
 		return unknown
+	}
+	if len(f.operands) == 0 {
+		return everyName + "\n"
 	}
 	return found(f.operands)
 }
@@ -223,6 +233,7 @@ func setsVariables(c *call) string {
 		for _, a := range c.args {
 			if name, v, ok := strings.Cut(a, "="); ok {
 				c.vars[name] = text(v)
+				c.setsVariable(name, v)
 			} else if strings.Contains(a, unknown) {
 				c.loose = true
 			}

@@ -97,12 +97,14 @@ func (s *scope) decl(c *syntax.DeclClause) {
 			word := s.literal(a.Value)
 			if name, v, ok := strings.Cut(word, "="); ok {
 				s.vars[name] = text(v)
+				s.setsVariable(name, v)
 			} else if strings.Contains(word, unknown) {
 				s.loose = true
 			}
 		}
 	}
 	s.assign(c.Args)
+	s.declaresVariables(c.Args)
 }
 
 func (s *scope) binary(c *syntax.BinaryCmd, in string) string {
@@ -205,23 +207,12 @@ func (s *scope) simple(c *syntax.CallExpr, in string) string {
 		inner = s.subshell()
 		inner.assign(c.Assigns)
 	}
-	for _, a := range c.Assigns {
-		s.askDangerousVariable(a)
-	}
+	inner.declaresVariables(c.Assigns)
 	out := inner.call(words, in)
 	if inner != s {
 		s.cwd = inner.cwd
 	}
 	return out
-}
-
-// askDangerousVariable asks for variables that make a harmless program run
-// another one.
-func (s *scope) askDangerousVariable(a *syntax.Assign) {
-	switch name := a.Name.Value; name {
-	case "LD_PRELOAD", "LD_AUDIT", "BASH_ENV", "ENV", "PROMPT_COMMAND", "DYLD_INSERT_LIBRARIES":
-		s.ask("", name+" makes other programs run code of its own")
-	}
 }
 
 // declare notes a function, and denies one that is a fork bomb or does, whatever

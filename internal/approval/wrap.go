@@ -84,6 +84,7 @@ func wrapper(c *call) string {
 	if w.ask != "" {
 		c.ask(c.key, c.name+": "+w.ask)
 	}
+	c.attaches()
 	args := c.args
 	for _, word := range w.sub {
 		if len(args) == 0 || args[0] != word {
@@ -122,6 +123,22 @@ func wrapper(c *call) string {
 	return inner.scope.call(rest, c.in)
 }
 
+// attaches asks for debuggers that go into processes which run already, or are
+// given commands.
+func (c *call) attaches() {
+	switch c.name {
+	case "gdb", "strace", "ltrace", "perf":
+		f := parseFlags(c.args, "p", "pid", "ex", "eval-command")
+		run, shell := strings.CutPrefix(f.value("ex", "eval-command"), "shell ")
+		if shell {
+			c.floorOnly(func(s *scope) { s.script(run, unknown) })
+		}
+		if shell || f.has("p", "pid") || strings.Contains(run, "system") {
+			c.ask(c.key, c.name+" goes into a process that runs already, or is given commands")
+		}
+	}
+}
+
 // textOption judges the commands in an option such as su -c TEXT.
 func (c *call) textOption(inner *call, w wrap, args []string) {
 	f := parseFlags(args, w.valued...)
@@ -147,6 +164,7 @@ func (c *call) skipOperands(rest []string, n int) []string {
 		for len(rest) > 0 && isAssignment(rest[0]) {
 			name, v, _ := strings.Cut(rest[0], "=")
 			c.vars[name] = text(v)
+			c.setsVariable(name, v)
 			rest = rest[1:]
 		}
 	}
