@@ -79,7 +79,7 @@ func join(run []entry) entry {
 // of b, the two become one with a blank line between, or, with other parts
 // between them or state on them, the blank line goes to the end of one.
 func joinParts(a, b []Part) []Part {
-	isText := func(p Part) bool { return p.Kind == KindText && p.Text != "" }
+	isText := func(p Part) bool { return p.Kind == KindText && p.Text != "" && !p.Injected }
 	first := slices.IndexFunc(b, isText)
 	last := len(a) - 1
 	for last >= 0 && !isText(a[last]) {

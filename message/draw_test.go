@@ -41,7 +41,7 @@ func drawMessage(t *rapid.T) *Message {
 		ID:     anyText.Draw(t, "id"),
 		Role:   rapid.SampledFrom([]Role{System, User, Assistant, Tool}).Draw(t, "role"),
 		Status: rapid.SampledFrom([]Status{"", StatusOK, StatusInterrupted}).Draw(t, "status"),
-		Origin: anyOrigin.Draw(t, "origin"),
+		Origin: anyOrigin.Draw(t, "origin"), Injected: rapid.SampledFrom([]string{"", "", "a \"note\"\n"}).Draw(t, "injected"),
 	}
 	if rapid.Bool().Draw(t, "has time") {
 		m.Time = time.Unix(rapid.Int64Range(0, 1<<33).Draw(t, "s"), rapid.Int64Range(0, 999999999).Draw(t, "ns")).UTC()

@@ -18,12 +18,15 @@ import (
 //     an array of those where there are several
 //   - tool_calls, tool_call_id and name are as in OpenAI's form
 //   - rondo holds what that form has no place for, and is left out when empty:
-//     id, status, origin and time of the message; states, each with the number
-//     of its part; and parts, the kinds of all parts in order, where the order
-//     is another than reasoning, content, calls
+//     id, status, origin and time of the message, and what was injected into
+//     the request that it answers; states, each with the number of its part;
+//     and parts, the kinds of all parts in order, where the order is another
+//     than reasoning, content, calls
 //
-// Invalid UTF-8 becomes U+FFFD. ParseJSON gives back the same message.
+// Invalid UTF-8 becomes U+FFFD. ParseJSON gives back the same message, without
+// the parts that were injected into it.
 func AppendJSON(dst []byte, m *Message) []byte {
+	m = m.Clean()
 	s := shapeOf(m)
 	dst = append(dst, `{"role":`...)
 	dst = appendString(dst, string(m.Role))
@@ -268,6 +271,7 @@ func appendExtension(dst []byte, m *Message, s shape) []byte {
 		dst = m.Time.UTC().AppendFormat(dst, time.RFC3339Nano)
 		dst = append(dst, '"')
 	}
+	dst = appendMember(dst, "injected", m.Injected)
 	if !s.natural {
 		dst = appendKinds(dst, m)
 	}

@@ -59,6 +59,9 @@ type Message struct {
 	Origin Origin
 	// Time is when the message became final; zero when unknown.
 	Time time.Time
+	// Injected is what hooks added to the request that an assistant message
+	// answers, see Reinject; empty for nothing.
+	Injected string
 }
 
 // Kind says what a Part holds.
@@ -87,6 +90,8 @@ type Part struct {
 	Call *ToolCall
 	// State is what the provider wants back with this part, if anything.
 	State *State
+	// Injected marks a text that a hook added, see Message.Inject.
+	Injected bool
 }
 
 // Media is an image or a document, either by value or by reference.
@@ -162,7 +167,7 @@ func NewResult(call *ToolCall, status Status, text string) *Message {
 	}
 }
 
-// Text joins the text parts of m.
+// Text joins the text parts of m, but for what was injected.
 func (m *Message) Text() string { return m.join(KindText) }
 
 // Reasoning joins the reasoning parts of m.
@@ -171,7 +176,7 @@ func (m *Message) Reasoning() string { return m.join(KindReasoning) }
 func (m *Message) join(k Kind) string {
 	first, n := "", 0
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == k && p.Text != "" {
+		if p := &m.Parts[i]; p.Kind == k && p.Text != "" && !p.Injected {
 			if n == 0 {
 				first = p.Text
 			}
@@ -183,7 +188,7 @@ func (m *Message) join(k Kind) string {
 	}
 	b := make([]byte, 0, n)
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Kind == k {
+		if p := &m.Parts[i]; p.Kind == k && !p.Injected {
 			b = append(b, p.Text...)
 		}
 	}

@@ -46,12 +46,14 @@ type wireMessage struct {
 }
 
 type wireExtension struct {
-	ID     string      `json:"id"`
-	Status Status      `json:"status"`
-	Origin Origin      `json:"origin"`
-	Time   time.Time   `json:"time"`
-	Parts  []Kind      `json:"parts"`
-	States []wireState `json:"states"`
+	ID     string    `json:"id"`
+	Status Status    `json:"status"`
+	Origin Origin    `json:"origin"`
+	Time   time.Time `json:"time"`
+	// Injected is that of the message.
+	Injected string      `json:"injected"`
+	Parts    []Kind      `json:"parts"`
+	States   []wireState `json:"states"`
 }
 
 type wireState struct {
@@ -123,7 +125,7 @@ func (w *wireMessage) message() (*Message, error) {
 	if w.Rondo != nil {
 		ext = *w.Rondo
 	}
-	m.ID, m.Status, m.Origin = ext.ID, ext.Status, ext.Origin
+	m.ID, m.Status, m.Origin, m.Injected = ext.ID, ext.Status, ext.Origin, ext.Injected
 	if !ext.Time.IsZero() {
 		m.Time = ext.Time.UTC()
 	}

@@ -78,16 +78,20 @@ func (e *encoder) appendResults(dst []byte, msgs []*message.Message) []byte {
 	for _, m := range msgs {
 		dst = e.appendResult(dst, m)
 	}
-	if e.profile.NoToolImages {
-		for _, m := range msgs {
-			for i := range m.Parts {
-				if p := &m.Parts[i]; p.Media != nil {
-					dst = e.appendPart(dst, p)
-				}
+	for _, m := range msgs {
+		for i := range m.Parts {
+			if p := &m.Parts[i]; e.besideResult(p) {
+				dst = e.appendPart(dst, p)
 			}
 		}
 	}
 	return append(closeContent(dst, start, noContent), '}')
+}
+
+// besideResult reports whether p, of a result, follows the results of the round:
+// what was injected, and media where the API takes none in a result.
+func (e *encoder) besideResult(p *message.Part) bool {
+	return p.Injected || p.Media != nil && e.profile.NoToolImages
 }
 
 func (e *encoder) appendResult(dst []byte, m *message.Message) []byte {
@@ -100,7 +104,7 @@ func (e *encoder) appendResult(dst []byte, m *message.Message) []byte {
 	dst = append(dst, `,"content":[`...)
 	start := len(dst)
 	for i := range m.Parts {
-		if p := &m.Parts[i]; p.Media == nil || !e.profile.NoToolImages {
+		if p := &m.Parts[i]; !e.besideResult(p) {
 			dst = e.appendPart(dst, p)
 		}
 	}

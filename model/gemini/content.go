@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -147,13 +148,17 @@ func (e *encoder) appendResults(dst []byte, m *message.Message, results []*messa
 		}
 	}
 	for _, p := range beside {
-		dst = e.appendMedia(dst, p)
+		if p.Injected {
+			dst = appendText(dst, p.Text)
+		} else {
+			dst = e.appendMedia(dst, p)
+		}
 	}
 	return append(closeParts(dst, start, noOutput), '}')
 }
 
-// appendResult appends the result of one call. Media that cannot stand in it is
-// added to beside.
+// appendResult appends the result of one call. What cannot stand in it, media
+// and what was injected, is added to beside.
 func (e *encoder) appendResult(dst []byte, call *message.Part, m *message.Message, beside []*message.Part) ([]byte, []*message.Part) {
 	dst = wire.AppendString(append(dst, `{"functionResponse":{"name":`...), wire.Name(call.Call.Name, true))
 	if id := e.signature(call).ID; id != "" {
@@ -163,6 +168,8 @@ func (e *encoder) appendResult(dst []byte, call *message.Part, m *message.Messag
 	var inside []*message.Part
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; {
+		case p.Injected:
+			beside = append(beside, p)
 		case p.Media == nil && p.Text != "":
 			texts = append(texts, p.Text)
 		case p.Media == nil:
@@ -172,7 +179,7 @@ func (e *encoder) appendResult(dst []byte, call *message.Part, m *message.Messag
 			inside = append(inside, p)
 		}
 	}
-	if len(texts) == 0 && len(m.Parts) == len(inside)+len(beside) && len(m.Parts) > 0 {
+	if len(texts) == 0 && slices.ContainsFunc(m.Parts, func(p message.Part) bool { return p.Media != nil }) {
 		texts = append(texts, "(see the attached media)")
 	} else if len(texts) == 0 {
 		texts = append(texts, noOutput)

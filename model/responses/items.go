@@ -191,9 +191,19 @@ func onlyText(parts []message.Part) bool {
 	return !slices.ContainsFunc(parts, func(p message.Part) bool { return p.Kind != message.KindText })
 }
 
+// joinText joins texts, with a blank line before what was injected.
 func joinText(parts []message.Part) string {
-	m := message.Message{Parts: parts}
-	return m.Text()
+	if len(parts) == 1 {
+		return parts[0].Text
+	}
+	var b strings.Builder
+	for i := range parts {
+		if parts[i].Injected && b.Len() > 0 {
+			b.WriteString("\n\n")
+		}
+		b.WriteString(parts[i].Text)
+	}
+	return b.String()
 }
 
 func (e *encoder) answersCustom(m *message.Message, id string) bool {

@@ -42,6 +42,7 @@ func (s *suite) prefix() {
 	s.with("the provider's cache is hit", endless, s.cacheHits)
 	s.with("a cache follows a history that changes", endless, s.rewritten)
 	s.with("notes stand in one request only", endless, s.notes)
+	s.with("what was injected stays where it was", endless, s.injected)
 	s.t.Run("one connection on loopback", s.loopback)
 }
 
@@ -159,6 +160,27 @@ func (s *suite) notes(e *env) {
 		out := e.reply(req)
 		if bytes.Contains(e.last().Body, []byte(note)) {
 			e.Errorf("round %d: the note stands in the request after its own", n)
+		}
+		return out
+	})
+	e.samePrefix()
+}
+
+// injected tests what hooks add behind a user message and behind results.
+func (s *suite) injected(e *env) {
+	n := 0
+	cache := &model.Cache{}
+	e.rounds(func(req *model.Request) outcome {
+		n++
+		added := fmt.Sprintf("<added in round %d>", n)
+		history, err := req.History.Replace(req.History.Len()-1, req.History.Last().Inject(added+end(n)))
+		if err != nil {
+			e.Fatal(err)
+		}
+		req.History, req.Cache = history, cache
+		out := e.reply(req)
+		if got := bytes.Count(e.last().Body, []byte("added in round ")); got != n {
+			e.Errorf("round %d: the request holds %d of the texts that were added", n, got)
 		}
 		return out
 	})
