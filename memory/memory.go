@@ -20,8 +20,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/google/renameio/v2"
-
+	"github.com/rondo-engine/rondo/internal/atomicfile"
 	"github.com/rondo-engine/rondo/internal/injection"
 )
 
@@ -240,7 +239,7 @@ func (s *Store) change(t Target, f func([]string) ([]string, error)) error {
 	if size > s.limits[t] && size >= utf8.RuneCountInString(strings.Join(before, separator)) {
 		return &FullError{Target: t, Size: size, Limit: s.limits[t], Entries: before}
 	}
-	if err := renameio.WriteFile(s.Path(t), []byte(text+"\n"), 0o600, renameio.WithTempDir(filepath.Dir(s.Path(t)))); err != nil {
+	if err := atomicfile.Write(s.Path(t), []byte(text+"\n"), 0o600); err != nil {
 		return fmt.Errorf("write what is remembered: %w", err)
 	}
 	return nil

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/renameio/v2"
 
+	"github.com/rondo-engine/rondo/internal/atomicfile"
 	"github.com/rondo-engine/rondo/window"
 )
 
@@ -88,7 +88,7 @@ func (c *calibration) save() error {
 	if err := os.MkdirAll(filepath.Dir(c.path), 0o700); err != nil {
 		return fmt.Errorf("keep how models count: %w", err)
 	}
-	if err := renameio.WriteFile(c.path, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(c.path))); err != nil {
+	if err := atomicfile.Write(c.path, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep how models count: %w", err)
 	}
 	return nil

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/renameio/v2"
 	"github.com/spf13/cobra"
 
 	"github.com/rondo-engine/rondo/hook"
+	"github.com/rondo-engine/rondo/internal/atomicfile"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/internal/hookcmd"
 )
@@ -65,7 +65,7 @@ func (a agreement) add(commands ...hookcmd.Command) error {
 		err = os.MkdirAll(filepath.Dir(a.file), 0o700)
 	}
 	if err == nil {
-		err = renameio.WriteFile(a.file, append(b, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(a.file)))
+		err = atomicfile.Write(a.file, append(b, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("record that hooks are agreed to: %w", err)

@@ -10,8 +10,8 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/google/renameio/v2"
 
+	"github.com/rondo-engine/rondo/internal/atomicfile"
 	"github.com/rondo-engine/rondo/model/resilient"
 )
 
@@ -101,7 +101,7 @@ func (l learned) save(key string, b resilient.Bounds) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return fmt.Errorf("keep what was learned of models' limits: %w", err)
 	}
-	if err := renameio.WriteFile(file, append(data, '\n'), 0o600, renameio.WithTempDir(filepath.Dir(file))); err != nil {
+	if err := atomicfile.Write(file, append(data, '\n'), 0o600); err != nil {
 		return fmt.Errorf("keep what was learned of models' limits: %w", err)
 	}
 	return nil

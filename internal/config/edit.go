@@ -13,7 +13,8 @@ import (
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
 	"github.com/goccy/go-yaml/parser"
-	"github.com/google/renameio/v2"
+
+	"github.com/rondo-engine/rondo/internal/atomicfile"
 )
 
 // Set writes a setting to a file, which is made if need be. What else is in
@@ -170,5 +171,5 @@ func write(file string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
 		return err
 	}
-	return renameio.WriteFile(file, data, 0o600, renameio.WithTempDir(filepath.Dir(file)))
+	return atomicfile.Write(file, data, 0o600)
 }
