@@ -3,7 +3,6 @@ package rondo
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -106,67 +105,4 @@ func (r *run) equip(v *window.View) {
 			return tool.Spill(dir, tool.Call{ID: c.ID, Name: c.Name}, text)
 		}
 	}
-}
-
-// summariserTime bounds a call for a summary.
-const summariserTime = 2 * time.Minute
-
-// summariser asks the model for side tasks, and the agent's own if that fails.
-type summariser struct{ r *run }
-
-// models are those that may be asked, in order.
-func (x *summariser) models() []model.Model {
-	if m := x.r.a.opts.Context.Summariser; m != nil && m != x.r.s.model {
-		return []model.Model{m, x.r.s.model}
-	}
-	return []model.Model{x.r.s.model}
-}
-
-// Room is the room that the smallest of the models has.
-func (x *summariser) Room() int {
-	room := 0
-	for _, m := range x.models() {
-		if n := window.Room(m.Profile(), 0); n > 0 && (room == 0 || n < room) {
-			room = n
-		}
-	}
-	return room
-}
-
-// Ask asks one model after the other.
-func (x *summariser) Ask(ctx context.Context, req *model.Request) (*model.Reply, error) {
-	var failed []error
-	for _, m := range x.models() {
-		reply, err := x.r.askAside(ctx, m, req)
-		if err == nil {
-			return reply, nil
-		}
-		if ctx.Err() != nil {
-			return nil, err
-		}
-		failed = append(failed, err)
-	}
-	return nil, errors.Join(failed...)
-}
-
-// askAside makes a call that is no part of the conversation, and takes what it
-// used into the books.
-func (r *run) askAside(ctx context.Context, m model.Model, req *model.Request) (*model.Reply, error) {
-	ctx, cancel := context.WithTimeout(ctx, summariserTime)
-	defer cancel()
-	began := r.a.opts.Now()
-	defer func() { r.result.ModelTime += r.a.opts.Now().Sub(began) }()
-	r.result.APICalls++
-	for d, err := range m.Stream(ctx, req) {
-		switch {
-		case err != nil:
-			return nil, err
-		case d.Kind == model.DeltaRetry, d.Kind == model.DeltaSwitch:
-			r.result.APICalls++
-		case d.Kind == model.DeltaDone:
-			r.book(m.Profile(), d.Reply.Usage, 0)
-			return d.Reply, nil
-		}
-	}
-	return nil, errors.New("the model's stream ended without a reply: the adapter is at fault")
 }

@@ -29,9 +29,8 @@ type ContextOptions struct {
 	// 0 is DefaultThreshold. Off asks it only when a model refuses a prompt.
 	Threshold float64
 	Off       bool
-	// Summariser writes summaries; nil is the agent's model, which is also
-	// asked when the summariser fails.
-	Summariser model.Model
+	// Summariser says how models are asked for summaries.
+	Summariser Aside
 	// Ratios keep how models count; nil keeps that as long as the agent.
 	Ratios window.Ratios
 	// Memory is the tool that the model saves to memory with before a summary

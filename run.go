@@ -34,6 +34,7 @@ type run struct {
 	// path is that of the agent, see Event.Agent; family the children.
 	path   []string
 	family family
+	asides asides
 	saver  saver
 	// toolRounds says that a round of the run used tools.
 	toolRounds bool

@@ -55,6 +55,9 @@ func (r *run) Tools(ctx context.Context, calls []*message.ToolCall) []loop.Resul
 		r.saver.fail(p.err)
 	}
 	r.family.account(&r.result)
+	for _, one := range r.asides.take() {
+		r.bookAside(one)
+	}
 	out := make([]loop.Result, n)
 	for i, m := range p.results {
 		out[i] = loop.Result{Message: m, Unknown: p.unknown[i]}

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/provider"
@@ -57,24 +59,47 @@ func (m *models) main(ctx context.Context) (model.Model, error) {
 	return m.chain(append([]*resolved{first}, rest...))
 }
 
-// auxiliary opens the model of a side task, such as compression, with the chain
-// of its own that the settings give it; fallback is what there is without any.
-func (m *models) auxiliary(ctx context.Context, task string, fallback model.Model) (model.Model, error) {
-	aux, ok := m.settings.Auxiliary[task]
-	if !ok || aux.Provider == "" && aux.Model == "" && aux.BaseURL == "" {
-		return fallback, nil
+// auxiliary says how the models for a side task, such as compression, are
+// asked: the one that the settings name with the chain of its own, if they do,
+// and the run's.
+func (m *models) auxiliary(ctx context.Context, task string) (rondo.Aside, error) {
+	aux := m.settings.Auxiliary[task]
+	aside := rondo.Aside{Timeout: cmp.Or(aux.Timeout, auxiliaryTimeout(task)), Effort: aux.Effort}
+	own := aux.Target != config.Target{}
+	if !own && len(aux.Fallback) == 0 {
+		return aside, nil
 	}
-	all, err := m.spares(ctx, "auxiliary."+task, func(l *config.Loaded) []config.Target {
+	var all []*resolved
+	if !own { // the chain stands behind the run's model
+		first, err := m.resolve(ctx, m.env.providerSettings)
+		if err != nil {
+			return aside, usage(err)
+		}
+		all = append(all, first)
+	}
+	rest, err := m.spares(ctx, "auxiliary."+task, func(l *config.Loaded) []config.Target {
 		a := l.Auxiliary[task]
-		return append([]config.Target{a.Target}, a.Fallback...)
+		if own {
+			return append([]config.Target{a.Target}, a.Fallback...)
+		}
+		return a.Fallback
 	})
-	if err != nil {
-		return nil, err
+	if err != nil || len(rest) == 0 {
+		return aside, err
 	}
-	if len(all) == 0 {
-		return fallback, nil
+	aside.Model, err = m.chain(append(all, rest...))
+	return aside, err
+}
+
+// auxiliaryTimeout bounds a call for a side task where the settings do not.
+func auxiliaryTimeout(task string) time.Duration {
+	switch task {
+	case "title":
+		return 30 * time.Second
+	case "web_extract":
+		return 6 * time.Minute
 	}
-	return m.chain(all)
+	return rondo.DefaultAsideTimeout
 }
 
 // spares resolves a list of models of the configuration. Those that cannot be

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
@@ -98,24 +99,56 @@ auxiliary:
   title: {model: openai/unconfigured}
 `, "")
 	ms := newModels(env, l)
-	main, err := ms.main(t.Context())
+	compression, err := ms.auxiliary(t.Context(), "compression")
 	if err != nil {
 		t.Fatal(err)
 	}
-	compression, err := ms.auxiliary(t.Context(), "compression", main)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := answer(t, compression); got != "second" || len(first.Requests()) != 1 {
+	if got := answer(t, compression.Model); got != "second" || len(first.Requests()) != 1 {
 		t.Errorf("compression got %s", got)
 	}
 	for _, task := range []string{"vision", "title", "web_extract"} {
-		if m, err := ms.auxiliary(t.Context(), task, main); m != main || err != nil {
+		if m, err := ms.auxiliary(t.Context(), task); m.Model != nil || err != nil {
 			t.Errorf("%s has a model of its own: %v", task, err)
 		}
 	}
 	want := "auxiliary.compression[1] is left out: no key for openai"
 	if len(ms.notes) != 2 || !strings.HasPrefix(ms.notes[0], want) || !strings.HasPrefix(ms.notes[1], "auxiliary.title[0] is left out") {
 		t.Errorf("notes: %q", ms.notes)
+	}
+}
+
+// Contract L9: auxiliary tasks have chains, a timeout and an effort of their own.
+func TestAuxiliaryTasksHaveTheirOwnChainTimeoutAndEffort(t *testing.T) {
+	main, first, spare := keyServer(t, "", "main"), keyServer(t, "k", "first"), keyServer(t, "", "spare")
+	env, l := configured(t, `
+model: m
+base_url: `+main.URL()+`/v1
+auxiliary:
+  vision: {model: a, base_url: `+first.URL()+`/v1, timeout: 9s, effort: low, fallback_chain: [{model: b, base_url: `+spare.URL()+`/v1}]}
+  title: {timeout: 3s}
+  compression: {fallback_chain: [{model: b, base_url: `+spare.URL()+`/v1}]}
+`, "")
+	ms := newModels(env, l)
+	vision, err := ms.auxiliary(t.Context(), "vision")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if vision.Timeout != 9*time.Second || vision.Effort != "low" {
+		t.Errorf("vision is asked for %v with effort %q", vision.Timeout, vision.Effort)
+	}
+	if got := answer(t, vision.Model); got != "spare" || len(first.Requests()) == 0 {
+		t.Errorf("with the first refused (%d requests): %s", len(first.Requests()), got)
+	}
+	title, err := ms.auxiliary(t.Context(), "title")
+	if err != nil || title.Model != nil || title.Timeout != 3*time.Second {
+		t.Errorf("title: %+v, %v", title, err)
+	}
+	compression, err := ms.auxiliary(t.Context(), "compression")
+	if err != nil || answer(t, compression.Model) != "main" || compression.Timeout != 2*time.Minute {
+		t.Errorf("a chain without a model of its own: %+v, %v", compression, err)
+	}
+	extract, err := ms.auxiliary(t.Context(), "web_extract")
+	if err != nil || extract.Model != nil || extract.Timeout != 6*time.Minute {
+		t.Errorf("web_extract: %+v, %v", extract, err)
 	}
 }

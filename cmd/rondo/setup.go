@@ -37,10 +37,9 @@ type setup struct {
 	mcp   *mcp.Servers // nil where none are configured
 	spill string
 	store store.Full
-	// memory is nil where nothing is remembered, summariser where the model
-	// itself summarises.
+	// memory is nil where nothing is remembered.
 	memory      *memory.Store
-	summariser  model.Model
+	summariser  rondo.Aside
 	calibration *calibration
 	// notes are for the user, on stderr.
 	notes []string
@@ -64,7 +63,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 		err = set.openTools(ctx, dir)
 	}
 	if err == nil {
-		set.summariser, err = set.models.auxiliary(ctx, "compression", nil)
+		set.summariser, err = set.models.auxiliary(ctx, "compression")
 	}
 	o := <-sessions
 	set.store, set.notes = o.store, append(set.notes, set.models.notes...)
