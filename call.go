@@ -33,7 +33,7 @@ func (r *run) Call(ctx context.Context, c loop.Call) (*model.Reply, error) {
 	defer func() { r.result.ModelTime += r.a.opts.Now().Sub(began) }()
 	r.result.APICalls++
 	r.shown = r.shown[:0]
-	c.Note = r.note(ctx, c)
+	c.Note = r.noted(ctx, c)
 	reply, err := r.stream(ctx, c)
 	if err != nil {
 		return nil, err

@@ -126,8 +126,18 @@ func (s *Session) counted(h message.History, reply *model.Reply) (reckoned int) 
 	return reckoned
 }
 
-// Manage brings the history to a size that the model takes, if it is time.
+// Manage brings the history to a size that the model takes, if it is time, and
+// lets hooks add to the request.
 func (r *run) Manage(ctx context.Context, h message.History, overflow bool) (message.History, error) {
+	h, err := r.makeRoom(ctx, h, overflow)
+	if err != nil || overflow { // hooks have added to the request that is sent again
+		return h, err
+	}
+	return r.inject(ctx, h)
+}
+
+// makeRoom brings the history to a size that the model takes, if it is time.
+func (r *run) makeRoom(ctx context.Context, h message.History, overflow bool) (message.History, error) {
 	s := r.s
 	v := s.look(h)
 	if overflow {

@@ -101,32 +101,6 @@ func (r *run) hookModelCall(c loop.Call) hook.ModelCall {
 	}
 }
 
-// note is what travels at the end of the request of a model call: the loop's own
-// note, then what hooks add.
-func (r *run) note(ctx context.Context, c loop.Call) string {
-	if len(r.a.opts.Hooks) == 0 {
-		return c.Note
-	}
-	notes := append([]string{c.Note}, r.startSession(ctx)...)
-	for _, h := range r.a.opts.Hooks {
-		if h.PreModelCall != nil {
-			r.hooked("pre_model_call", func() error {
-				text, err := h.PreModelCall(ctx, r.hookModelCall(c))
-				notes = append(notes, text)
-				return err
-			})
-		}
-	}
-	var b strings.Builder
-	for _, n := range notes {
-		if n = strings.TrimSpace(n); n != "" && b.Len() > 0 {
-			b.WriteString("\n\n")
-		}
-		b.WriteString(n)
-	}
-	return b.String()
-}
-
 // postModel tells hooks of a reply.
 func (r *run) postModel(ctx context.Context, c loop.Call, reply *model.Reply) {
 	for _, h := range r.a.opts.Hooks {

@@ -142,8 +142,11 @@ func TestHooksAddToARequestAndKeepNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.requests[0].Ephemeral != "It rains.\n\n!" || m.requests[1].Ephemeral != "!!" {
-		t.Errorf("sent %q and %q", m.requests[0].Ephemeral, m.requests[1].Ephemeral)
+	for i, want := range []string{"It rains.\n\n!", "!!"} {
+		sent := m.requests[i].History.Messages()
+		if got := sent[len(sent)-1].InjectedText(); got != want || m.requests[i].Ephemeral != "" {
+			t.Errorf("request %d: added %q, want %q; noted %q", i+1, got, want, m.requests[i].Ephemeral)
+		}
 	}
 	if strings.Contains(shape(res.Messages), "rains") || !slices.Equal(rounds, []int{1, 2}) || ended != 1 {
 		t.Errorf("kept %s, rounds %v, ended %d times", shape(res.Messages), rounds, ended)
@@ -200,5 +203,32 @@ func TestHooksSeeChildAgents(t *testing.T) {
 	}
 	if !slices.Equal(told, []string{"delegate_task", "start look", "work", "stop end_turn"}) || len(w.ran) > 0 {
 		t.Errorf("told %q, ran %q", told, w.ran)
+	}
+}
+
+func TestWhatHooksAddToACutReplyGoesWithItsRequestAlone(t *testing.T) {
+	cut := func(context.Context, func(model.Delta) bool) (*model.Reply, error) {
+		return &model.Reply{Message: message.NewAssistant(message.Text("one ")), Finish: model.FinishLength}, nil
+	}
+	m := &fakeModel{steps: []step{cut, says("two"), says("three")}}
+	s := newAgent(t, rondo.Options{Model: m, Hooks: []hook.Hooks{{
+		PreModelCall: func(_ context.Context, c hook.ModelCall) (string, error) { return strings.Repeat("!", c.Round), nil },
+	}}}).Session("")
+	defer s.Close()
+	for range 2 {
+		if _, err := s.Run(t.Context(), rondo.Request{Text: "go"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := m.requests[1].Ephemeral; got != "!!" {
+		t.Errorf("the rest of the reply is asked for with the note %q", got)
+	}
+	for i, r := range m.requests {
+		if got := r.History.Messages()[0].InjectedText(); got != "!" {
+			t.Errorf("request %d: the first message holds %q", i+1, got)
+		}
+	}
+	if last := m.requests[2].History.Last(); last.InjectedText() != "!" || m.requests[2].Ephemeral != "" {
+		t.Errorf("the next turn holds %q and the note %q", last.InjectedText(), m.requests[2].Ephemeral)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/model"
@@ -43,7 +44,19 @@ func common(a, b []byte) int {
 	return n
 }
 
-func TestConsecutiveRequestsShareTheirPrefix(t *testing.T) { // scenario 15
+// added is what the hook of the tests below adds to a request.
+func added(messages int) string { return fmt.Sprintf("added behind message %d.", messages) }
+
+// adder is a hook that adds to each request, and to one that is sent again with
+// a note the same.
+func adder() hook.Hooks {
+	return hook.Hooks{PreModelCall: func(_ context.Context, c hook.ModelCall) (string, error) {
+		return added(c.History.Len()), nil
+	}}
+}
+
+// Scenarios 15 and 16: with notes of the engine, hooks and writes to memory on.
+func TestConsecutiveRequestsShareTheirPrefix(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(string(mode), func(t *testing.T) {
 			t.Parallel()
@@ -54,41 +67,63 @@ func TestConsecutiveRequestsShareTheirPrefix(t *testing.T) { // scenario 15
 				n++
 				return tool.Result{Text: fmt.Sprintf("result number %d", n)}, nil
 			})
-			a := newAgent(t, rondo.Options{
-				Model: m, System: "Be brief.", Tools: []*tool.Tool{look, mem.Tool()}, Store: store.NewMemory(),
-				Limits: loop.Limits{MaxRounds: 205, WarnAt: 0.5},
-			})
-			if _, err := a.Run(t.Context(), rondo.Request{Text: "go"}); err != nil {
+			st := store.NewMemory()
+			o := rondo.Options{
+				Model: m, System: "Be brief.", Tools: []*tool.Tool{look, mem.Tool()}, Store: st,
+				Limits: loop.Limits{MaxRounds: 205, WarnAt: 0.5}, Hooks: []hook.Hooks{adder()},
+			}
+			res, err := newAgent(t, o).Run(t.Context(), rondo.Request{Text: "go"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(srv.Requests()); n < 200 {
+				t.Fatalf("%d requests", n)
+			}
+			// Another process goes on with the session.
+			if _, err = newAgent(t, o).Run(t.Context(), rondo.Request{SessionID: res.SessionID, Text: "more"}); err != nil {
 				t.Fatal(err)
 			}
 			if f := srv.Faults(); len(f) > 0 {
 				t.Fatal(f)
 			}
 			checkPrefixes(t, srv.Requests())
+			checkClean(t, st, res.SessionID)
 		})
 	}
 }
 
-// checkPrefixes checks that each request repeats the conversation of the one
-// before byte for byte, up to where a note of the engine or the end stood.
+// checkPrefixes checks that each request repeats the one before byte for byte,
+// up to the end of its last message, where the hook added its text: what follows
+// in it are notes of the engine alone.
 func checkPrefixes(t *testing.T, requests []*modeltest.Request) {
 	t.Helper()
-	if len(requests) < 200 {
-		t.Fatalf("%d requests", len(requests))
-	}
 	for i := 1; i < len(requests); i++ {
-		before, now := requests[i-1], requests[i]
-		shared := before.Body[:common(before.Body, now.Body)]
-		for k, m := range before.Messages {
-			if k < len(before.Messages)-5 || k == len(before.Messages)-1 {
-				continue // what stands before one that is shared is shared, too; the last may be a note
-			}
-			for _, p := range m.Parts {
-				if p.Text != "" && p.Text != "I look." && !bytes.Contains(shared, []byte(p.Text)) {
-					t.Fatalf("requests %d and %d part before message %d of %d, at byte %d of %d", i, i+1, k, len(before.Messages), len(shared), len(before.Body))
-				}
-			}
+		before, now := requests[i-1].Body, requests[i].Body
+		last := bytes.LastIndex(before, []byte("added behind message "))
+		if last < 0 {
+			t.Fatalf("the hook added nothing to request %d", i)
 		}
+		text := before[last : last+bytes.IndexByte(before[last:], '.')+1]
+		if n := common(before, now); n < last+len(text) {
+			t.Fatalf("requests %d and %d part at byte %d, and the first has its history to byte %d: %s", i, i+1, n, last+len(text), text)
+		}
+	}
+}
+
+// checkClean checks that what hooks added is not among what was said.
+func checkClean(t *testing.T, st *store.Memory, id string) {
+	t.Helper()
+	_, msgs, err := st.Load(t.Context(), id)
+	if err != nil || len(msgs) < 300 {
+		t.Fatalf("%d messages, %v", len(msgs), err)
+	}
+	for _, m := range msgs {
+		if strings.Contains(m.Text(), "added behind") {
+			t.Errorf("message %s shows %q", m.ID, m.Text())
+		}
+	}
+	if hits, err := st.Search(t.Context(), "added behind", store.SearchOptions{}); len(hits) > 0 || err != nil {
+		t.Errorf("a search finds it %d times, %v", len(hits), err)
 	}
 }
 

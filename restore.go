@@ -159,6 +159,7 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 	if err := s.mend(ctx, mended, results, changes); err != nil {
 		return err
 	}
+	s.history = message.Reinject(s.history)
 	return s.findOpen(ctx, results)
 }
 

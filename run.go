@@ -39,6 +39,7 @@ type run struct {
 	// toolRounds says that a round of the run used tools.
 	toolRounds bool
 	shown      []byte // visible text of the reply in flight
+	added      string // what hooks added to the next request alone
 }
 
 func newRun(s *Session, req Request) *run {
@@ -164,6 +165,9 @@ func (r *run) Now() time.Time { return r.a.opts.Now() }
 // Save makes messages durable. A reply that asks for tools waits a little for
 // what is saved next: the journal's word that they begin, or their results.
 func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {
+	if len(msgs) == 1 {
+		answers(msgs[0], r.state.History)
+	}
 	if r.a.opts.Store != nil && len(msgs) == 1 && msgs[0].HasCalls() {
 		r.saver.hold(context.WithoutCancel(ctx), msgs[0])
 		return nil

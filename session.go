@@ -153,6 +153,7 @@ func (s *Session) adopt(ctx context.Context, msgs []*message.Message) error {
 		own[i] = &c
 	}
 	s.history, _ = message.Normalise(own)
+	s.history = message.Reinject(s.history)
 	if !s.loaded {
 		s.system, s.loaded = s.agent.opts.System, true
 	}
@@ -260,14 +261,16 @@ func (s *Session) say(ctx context.Context, m *message.Message) error {
 		if err := s.save(ctx, fresh, store.Update{Running: true}); err != nil {
 			return err
 		}
-		both, _ := message.Normalise([]*message.Message{last, m})
+		both, _ := message.Normalise([]*message.Message{last.Clean(), m})
 		joined := *both.Last()
 		joined.ID = last.ID
 		var err error
 		s.history, err = s.history.Replace(s.history.Len()-1, &joined)
 		return err
 	case last != nil && last.Role == message.Tool:
-		fresh = []*message.Message{message.NewAssistant(message.Text(message.InterruptedText)), m}
+		between := message.NewAssistant(message.Text(message.InterruptedText))
+		between.Injected = last.InjectedText()
+		fresh = []*message.Message{between, m}
 	}
 	for _, m := range fresh {
 		var err error

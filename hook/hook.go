@@ -25,7 +25,9 @@ type Hooks struct {
 	// the text that the model reads.
 	PostToolCall func(ctx context.Context, c ToolCall, r *Result) error
 	// PreModelCall is called before each model call. The text that it returns
-	// goes to the model at the end of this request and is not kept.
+	// goes to the model at the end of this request. It stays there in later
+	// requests, so that they begin with the same bytes, but is no part of the
+	// messages that people see and search.
 	PreModelCall func(ctx context.Context, c ModelCall) (text string, err error)
 	// PostModelCall is called with each reply.
 	PostModelCall func(ctx context.Context, c ModelCall, r *model.Reply) error
