@@ -1,6 +1,6 @@
 // Package builtin has the tools that every agent has: read_file, write_file,
-// edit_file, list_dir, glob and grep in the toolset "files", and shell in the
-// toolset "shell". Noop is for benchmarks.
+// edit_file, apply_patch, list_dir, glob and grep in the toolset "files", and
+// shell in the toolset "shell". Noop is for benchmarks.
 //
 // What the model is told of a tool stands in the Markdown file of its name.
 package builtin
@@ -62,7 +62,7 @@ func All(o Options) []*tool.Tool {
 // Files returns the tools that work on files.
 func Files(o Options) []*tool.Tool {
 	o = o.withDefaults()
-	return []*tool.Tool{readFile(o), writeFile(o), editFile(o), listDir(o), globFiles(o), grepFiles(o)}
+	return []*tool.Tool{readFile(o), writeFile(o), editFile(o), applyPatch(o), listDir(o), globFiles(o), grepFiles(o)}
 }
 
 // pathArgs is what the arguments of all file tools have in common.

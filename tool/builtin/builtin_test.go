@@ -142,7 +142,7 @@ func TestDefaultSetIsSmall(t *testing.T) {
 	if bytes/4 >= 2500 {
 		t.Errorf("%d tokens, want less than 2500", bytes/4)
 	}
-	b.same("names", strings.Join(names, " "), "read_file write_file edit_file list_dir glob grep shell")
+	b.same("names", strings.Join(names, " "), "read_file write_file edit_file apply_patch list_dir glob grep shell")
 }
 
 func TestNoopIsHidden(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -164,12 +165,44 @@ func (w *Workspace) show(abs string) string {
 
 // lock makes the caller the only one that changes the file until it calls the
 // function that is returned.
-func (w *Workspace) lock(abs string) (unlock func()) {
+func (w *Workspace) lock(abs string) (unlock func()) { return w.lockKey(lockKey(abs)) }
+
+// lockAll is lock for several files. They are locked in one order by all, so that
+// nobody waits for somebody who waits for them.
+func (w *Workspace) lockAll(paths []string) (unlock func()) {
+	keys := make([]string, len(paths))
+	for i, path := range paths {
+		keys[i] = lockKey(path)
+	}
+	slices.Sort(keys)
+	var unlocks []func()
+	for _, key := range slices.Compact(keys) {
+		unlocks = append(unlocks, w.lockKey(key))
+	}
+	return func() {
+		for _, unlock := range unlocks {
+			unlock()
+		}
+	}
+}
+
+// lockKey names a resolved path for lock: a file with several names is changed in
+// place, so that its identity on the disk stands for all of them.
+func lockKey(abs string) string {
+	if info, err := os.Lstat(abs); err == nil && hasOtherNames(info) {
+		if keys := tool.PathKeys(abs); len(keys) > 1 {
+			return keys[1]
+		}
+	}
+	return abs
+}
+
+func (w *Workspace) lockKey(key string) (unlock func()) {
 	w.mu.Lock()
-	l := w.locks[abs]
+	l := w.locks[key]
 	if l == nil {
 		l = new(pathLock)
-		w.locks[abs] = l
+		w.locks[key] = l
 	}
 	l.users++
 	w.mu.Unlock()
@@ -179,7 +212,7 @@ func (w *Workspace) lock(abs string) (unlock func()) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if l.users--; l.users == 0 {
-			delete(w.locks, abs)
+			delete(w.locks, key)
 		}
 	}
 }
@@ -231,6 +264,15 @@ func (p place) temp(mode fs.FileMode) (f *os.File, name string, err error) {
 		}
 	}
 	return nil, "", err
+}
+
+// freeName returns a name beside p that nothing has.
+func (p place) freeName() (string, error) {
+	f, name, err := p.temp(0o600)
+	if err != nil {
+		return "", err
+	}
+	return name, f.Close()
 }
 
 // tempSuffix ends the names of files that are being written.

@@ -26,8 +26,9 @@ type FileChange struct {
 	Path string `json:"path"`
 	// Diff is a unified diff; empty where it would be too large.
 	Diff string `json:"diff,omitzero"`
-	// Created says that the file is new.
+	// Created says that the file is new, Deleted that it is gone.
 	Created bool `json:"created,omitzero"`
+	Deleted bool `json:"deleted,omitzero"`
 }
 
 // diffBytes bounds the files that a diff is made of.
