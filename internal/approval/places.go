@@ -15,7 +15,7 @@ const (
 	inTemp
 	inWorkspace
 	theWorkspace // the workspace itself, or all that is in it
-	repository   // .git and .rondo in the workspace: history and settings
+	repository   // in the workspace: history, and settings that programs obey
 	nowhere      // not known beforehand
 	outside
 	secret
@@ -164,6 +164,10 @@ func (c *Checker) classify(p string) kind {
 	switch {
 	case c.coversProtected(p) && (ws != "." || c.isHome(c.Workspace)):
 		return protected
+	case inside && c.isSecret(p):
+		return secret
+	case inside && c.runsLater(p):
+		return repository
 	case inside:
 		return inWorkspaceAt(ws)
 	case c.isCritical(p):
@@ -173,10 +177,8 @@ func (c *Checker) classify(p string) kind {
 	case isNullDevice(p):
 		return nullDevice
 	}
-	for _, dir := range c.Secrets {
-		if _, ok := below(dir, p); ok {
-			return secret
-		}
+	if c.isSecret(p) {
+		return secret
 	}
 	for _, dir := range c.Temp {
 		if rel, ok := below(dir, p); ok && rel != "." && !matchesAll(rel) {
@@ -186,12 +188,21 @@ func (c *Checker) classify(p string) kind {
 	return outside
 }
 
+// isSecret reports whether p is a secret or stands in a directory of such. A
+// workspace within one is none: whoever chose it meant it.
+func (c *Checker) isSecret(p string) bool {
+	return slices.ContainsFunc(c.Secrets, func(dir string) bool {
+		_, ok := below(dir, p)
+		_, meant := below(dir, c.Workspace)
+		return ok && !meant
+	})
+}
+
 func inWorkspaceAt(rel string) kind {
-	first, _, _ := strings.Cut(rel, "/")
 	switch {
 	case rel == "." || matchesAll(rel):
 		return theWorkspace
-	case first == ".git" || first == ".rondo":
+	case isRepository(rel):
 		return repository
 	}
 	return inWorkspace
