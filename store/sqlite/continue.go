@@ -10,9 +10,10 @@ import (
 
 var _ store.Continuer = (*Store)(nil)
 
-// sqlFilled sets how many messages a session has, sqlContinued why it ended.
+// sqlFilled sets how many messages a session has, all of which the index need not
+// see; sqlContinued sets why it ended.
 const (
-	sqlFilled    = "UPDATE sessions SET messages = ? WHERE n = ?"
+	sqlFilled    = "UPDATE sessions SET messages = ?1, indexed = ?1 WHERE n = ?2"
 	sqlContinued = "UPDATE sessions SET end_reason = ? WHERE n = ?"
 )
 
@@ -62,7 +63,7 @@ func (s *Store) fill(ctx context.Context, c *conn, id string, msgs []*message.Me
 		return err
 	}
 	for i, m := range msgs {
-		if err := insertBody(c, firstKey(at.n)+int64(i), m); err != nil {
+		if err := insert(c, firstKey(at.n)+int64(i), m); err != nil {
 			return err
 		}
 	}

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
 	"testing"
 )
@@ -17,4 +18,22 @@ func LimitPages(t *testing.T, s *Store, n int) {
 	if err := c.script(fmt.Sprintf("PRAGMA max_page_count = %d", n)); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// IndexEvery is how many messages may wait for the index of texts.
+const IndexEvery = indexEvery
+
+// Indexed returns how many messages the index of texts has seen.
+func Indexed(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	err := s.read(context.Background(), func(c *conn) error {
+		return c.query(context.Background(), "SELECT sum(indexed) FROM sessions", nil, func(row []driver.Value) error {
+			n = int(row[0].(int64))
+			return nil
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
 }

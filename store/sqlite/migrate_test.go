@@ -14,7 +14,10 @@ func TestAFileOfAnOlderVersionIsBroughtForward(t *testing.T) {
 		t.Fatal(err)
 	}
 	say(t, s, "m1", "kept")
-	for _, sql := range []string{"DROP TABLE effects", "DROP TABLE repairs", "DROP TABLE notes", "PRAGMA user_version = 1"} {
+	for _, sql := range []string{
+		"DROP TABLE effects", "DROP TABLE repairs", "DROP TABLE notes",
+		"DROP INDEX sessions_behind", "ALTER TABLE sessions DROP COLUMN indexed", "PRAGMA user_version = 1",
+	} {
 		change(t, path, sql)
 	}
 	s = open(t, path)

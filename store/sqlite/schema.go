@@ -82,6 +82,11 @@ var migrations = [...]string{
 		body TEXT NOT NULL,
 		PRIMARY KEY (session, n)
 	) STRICT, WITHOUT ROWID;`,
+
+	// How many of a session's messages the index of texts has seen.
+	`ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+	UPDATE sessions SET indexed = messages;
+	CREATE INDEX sessions_behind ON sessions (n) WHERE indexed < messages;`,
 }
 
 // firstKey and endKey bound the keys of a session's messages.

@@ -23,6 +23,9 @@ func (s *Store) Search(ctx context.Context, query string, o store.SearchOptions)
 	if len(terms) == 0 {
 		return nil, store.ErrEmptyQuery
 	}
+	if err := s.catchUp(ctx); err != nil {
+		return nil, fmt.Errorf("search sessions for %q: %w", query, err)
+	}
 	sql, args := searchSQL(terms, o)
 	err = s.read(ctx, func(c *conn) error {
 		hits = nil

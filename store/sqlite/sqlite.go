@@ -56,6 +56,9 @@ type Store struct {
 	closeErr  error
 	// cached is what the writer knows of the session it wrote to last.
 	cached cursor
+	// unseen is how many messages the writer has written since it last brought
+	// the index of texts up to date.
+	unseen int
 }
 
 var (
@@ -133,6 +136,7 @@ func (s *Store) Path() string { return s.path }
 // calls return what the first did.
 func (s *Store) Close() error {
 	s.closeOnce.Do(func() {
+		s.indexBeforeClose()
 		close(s.closed)
 		errs := []error{(<-s.writer).close()}
 		for range readers {

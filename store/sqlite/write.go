@@ -27,7 +27,6 @@ const (
 	sqlRename = `UPDATE sessions SET title = ifnull(nullif(?2, ''), title), provider = ifnull(nullif(?3, ''), provider),
 		model = ifnull(nullif(?4, ''), model) WHERE n = ?1`
 	sqlMessage = "INSERT INTO messages (key, id, role, body) VALUES (?, ?, ?, CAST(? AS TEXT))"
-	sqlText    = "INSERT INTO message_text (rowid, text) VALUES (?, ?)"
 )
 
 // sqlDelete removes what belongs to a session beside its messages.
@@ -91,6 +90,7 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	if err := cmp.Or(store.CheckMessages(id, msgs), store.CheckEffects(id, effects)); err != nil {
 		return err
 	}
+	var due bool
 	err := s.write(ctx, func(c *conn) error {
 		at, err := s.advance(ctx, c, id, len(msgs), u)
 		if err != nil {
@@ -109,10 +109,18 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 		}
 		at.messages += int64(len(msgs))
 		s.cached = at
+		s.unseen += len(msgs)
+		if due = s.unseen >= indexEvery; due {
+			s.unseen = 0
+		}
 		return nil
 	})
 	if err != nil {
 		return fmt.Errorf("append to session %s: %w", id, err)
+	}
+	if due {
+		// The messages are saved: that the index waits is for a search to tell.
+		_ = s.catchUp(ctx)
 	}
 	return nil
 }
@@ -165,18 +173,8 @@ func amend(ctx context.Context, c *conn, n int64, u store.Update) error {
 	return c.exec(sqlRename, n, title, u.Provider, u.Model)
 }
 
+// insert adds a message.
 func insert(c *conn, key int64, m *message.Message) error {
-	if err := insertBody(c, key, m); err != nil {
-		return err
-	}
-	if text := store.SearchText(m); text != "" {
-		return c.exec(sqlText, key, text)
-	}
-	return nil
-}
-
-// insertBody adds a message that no search finds.
-func insertBody(c *conn, key int64, m *message.Message) error {
 	c.buf = message.AppendJSON(c.buf[:0], m)
 	if err := c.exec(sqlMessage, key, m.ID, string(m.Role), c.buf); err != nil {
 		return fmt.Errorf("message %s: %w", m.ID, err)

@@ -1,0 +1,68 @@
+package sqlite_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/sqlite"
+)
+
+// found returns the ids of the messages with that word.
+func found(t *testing.T, s *sqlite.Store, word string) (ids []string) {
+	t.Helper()
+	hits, err := s.Search(t.Context(), word, store.SearchOptions{Limit: 1000})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range hits {
+		ids = append(ids, h.MessageID)
+	}
+	return ids
+}
+
+func TestSearchFindsWhatWasJustSaidAlsoByAnother(t *testing.T) {
+	path := file(t)
+	s, other := open(t, path), open(t, path)
+	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		say(t, s, fmt.Sprint("m", i), "a marmot")
+		if n := len(found(t, other, "marmot")); n != i+1 {
+			t.Errorf("after %d messages %d are found", i+1, n)
+		}
+	}
+}
+
+func TestTheIndexIsBroughtUpToDateInTimeAndAtTheEnd(t *testing.T) {
+	path := file(t)
+	s, err := sqlite.Open(t.Context(), path, sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	reader := open(t, path)
+	const every = sqlite.IndexEvery
+	for i := range every + 5 {
+		say(t, s, fmt.Sprint("m", i), "a marmot")
+		want := 0
+		if i+1 >= every {
+			want = every
+		}
+		if got := sqlite.Indexed(t, reader); got != want {
+			t.Fatalf("after %d messages %d are in the index, want %d", i+1, got, want)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := sqlite.Indexed(t, reader); got != every+5 {
+		t.Errorf("%d are in the index, want all %d", got, every+5)
+	}
+	if n := len(found(t, reader, "marmot")); n != every+5 {
+		t.Errorf("%d are found, want %d", n, every+5)
+	}
+}
