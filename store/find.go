@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,14 +47,14 @@ func Choose(ref string, candidates []Session) (chosen Session, byTitle bool, err
 		case s.ID == ref:
 			return s, false, nil
 		case strings.HasPrefix(s.ID, ref):
-			prefix = append(prefix, s)
+			prefix = with(prefix, s)
 		}
 		switch {
 		case s.Title == "" || ref == "":
 		case s.Title == ref:
-			exact = append(exact, s)
+			exact = with(exact, s)
 		case strings.EqualFold(s.Title, ref):
-			folded = append(folded, s)
+			folded = with(folded, s)
 		}
 	}
 	if len(prefix) == 1 {
@@ -64,10 +65,21 @@ func Choose(ref string, candidates []Session) (chosen Session, byTitle bool, err
 			return m[0], true, nil
 		}
 	}
-	if several := append(prefix, folded...); len(several) > 0 {
-		return Session{}, false, &AmbiguousError{Ref: ref, Matches: several}
+	for _, s := range folded {
+		prefix = with(prefix, s)
+	}
+	if len(prefix) > 0 {
+		return Session{}, false, &AmbiguousError{Ref: ref, Matches: prefix}
 	}
 	return Session{}, false, fmt.Errorf("%q: %w: list them to see which there are", ref, ErrNotFound)
+}
+
+// with is list with s, unless it is there.
+func with(list []Session, s Session) []Session {
+	if slices.ContainsFunc(list, func(have Session) bool { return have.ID == s.ID }) {
+		return list
+	}
+	return append(list, s)
 }
 
 // FreeTitle returns title, or the next of "title #2", "title #3" and so on that

@@ -9,6 +9,7 @@ type Full interface {
 	Journal
 	Mender
 	Continuer
+	Noter
 }
 
 var _ Full = (*Memory)(nil)

@@ -16,12 +16,13 @@ const modulePath = "github.com/rondo-engine/rondo"
 // layers are the packages from the bottom to the top: a package imports only
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
-	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/atomicfile"},
+	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/atomicfile", "internal/pgtest"},
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool", "hook"},
+	{"guard"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
-	{"model/provider", "model/modeltest/conformance", "tool/builtin", "tool/mcp", "prompt", "store/sqlite", "store/snapshot", "store/storetest"},
+	{"model/provider", "model/modeltest/conformance", "tool/builtin", "tool/mcp", "prompt", "store/sqlite", "store/postgres", "store/snapshot", "store/storetest"},
 	{"loop"},
 	{"."},
 	{"cmd/rondo"},
@@ -41,7 +42,8 @@ var only = map[string][]string{
 	"github.com/google/jsonschema-go":        {"tool"},
 	"golang.org/x/sys":                       {"internal/sandbox"},
 	"flag":                                   {"internal/cmd"},
-	"os/exec":                                {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "tool/mcp", "cmd/rondo"},
+	"os/exec":                                {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "tool/mcp", "cmd/rondo", "internal/pgtest"},
+	"github.com/jackc/pgx":                   {"store/postgres", "internal/pgtest"},
 	"github.com/modelcontextprotocol/go-sdk": {"tool/mcp"},
 	"net/http": {
 		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "tool/mcp", "cmd/rondo",

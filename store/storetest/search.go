@@ -27,6 +27,9 @@ func search(t *testing.T, s store.Store) {
 		say("b2", message.NewAssistant(message.Text(strings.Repeat("é", 300)+"\nneedle "+strings.Repeat("z", 300)))),
 		say("b3", message.NewUser(`say "go on" to the parser`)))
 
+	create(t, s, store.Session{ID: "c", Workspace: "/three"})
+	push(t, s, "c", store.Update{}, say("c1", message.NewUser(`Привет ÜBER back\slash`)))
+
 	for _, c := range []struct {
 		query string
 		o     store.SearchOptions
@@ -45,6 +48,9 @@ func search(t *testing.T, s store.Store) {
 		{"0%", store.SearchOptions{}, "a/a1"},
 		{"%", store.SearchOptions{}, "a/a1"},
 		{"IX parser", store.SearchOptions{}, "a/a4 a/a1"},
+		{"ПРИВЕТ", store.SearchOptions{}, "c/c1"},
+		{"über", store.SearchOptions{}, "c/c1"},
+		{`back\slash`, store.SearchOptions{}, "c/c1"},
 		{"_", store.SearchOptions{}, ""},
 		{"needle", store.SearchOptions{}, "b/b2"},
 		{"secretpath", store.SearchOptions{}, ""},

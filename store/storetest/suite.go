@@ -37,6 +37,8 @@ func Suite(t *testing.T, open func(t *testing.T) store.Store) {
 		{"effects that began are known until they end", journal},
 		{"repairs are kept beside the messages", mends},
 		{"notes are kept in order, byte for byte", notes},
+		{"the state of a run is kept in place of the last", states},
+		{"names are kept byte for byte", texts},
 		{"a session is locked once at a time", locks},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -183,6 +185,8 @@ func find(t *testing.T, s store.Store) {
 		{ID: "2026-b1", Title: "fix it", Workspace: "/one"},
 		{ID: "2026-b", Title: "2026-a"},
 		{ID: "2026-c", Workspace: "/one", Parent: "2026-b1", Relation: store.Delegate},
+		{ID: "2025-a", Title: "2025"},
+		{ID: "2025-b"},
 	} {
 		x.CreatedAt = start.Add(time.Duration(i) * time.Second)
 		create(t, s, x)
@@ -196,7 +200,8 @@ func find(t *testing.T, s store.Store) {
 		{"Fix it", "", "2026-a1"},
 		{"fix it", "", "2026-b1"},
 		{"ÜBER UNS", "", "2026-a2"},
-		{"last", "", "2026-b"}, // a delegated session is not the last
+		{"2025", "", "2025-a"}, // a prefix of two, and the title of one of them
+		{"last", "", "2025-b"}, // a delegated session is not the last
 		{"last", "/one", "2026-b1"},
 		{"last", "/two", "2026-a2"},
 		{"last", "/three", ""},

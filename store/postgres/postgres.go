@@ -1,0 +1,194 @@
+// Package postgres keeps sessions in a PostgreSQL database, for when several
+// machines share them.
+//
+// All tables begin with "rondo_" and stand in the first schema of the
+// connection's search path, so that a URL with ?search_path=NAME keeps stores
+// apart in one database. Times of use are the server's: the clocks of the
+// machines need not agree. A write that returned is as durable as the server's
+// synchronous_commit says.
+//
+// Lengths of round trips matter more than statements, so that most methods are
+// one round trip: an Append is one statement, and what reads several things
+// sends all it asks at once.
+//
+// A session is locked by an advisory lock on a connection of its own, which the
+// server gives up with the connection: at once when the process dies, and after
+// half a minute when its machine or the network does. A Store whose lock was
+// lost to another process can write to the session no more, whatever it has
+// missed. Such locks need a connection that stays the same: a pooler in
+// transaction mode must not stand between.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rondo-engine/rondo/store"
+)
+
+// Options adjust a Store. The zero value is right for most.
+type Options struct {
+	// RetryFor is how long a method tries again what failed because of others:
+	// transactions that got in each other's way, a server that has no
+	// connection left, or one that a Store has lost and that is to come back.
+	// 0 stands for DefaultRetryFor.
+	RetryFor time.Duration
+	// Now tells the time that new sessions are stamped with; nil is time.Now.
+	Now func() time.Time
+	// Jitter returns a number in [0, 1) that spreads retries; nil is
+	// math/rand/v2.
+	Jitter func() float64
+}
+
+// DefaultRetryFor is the time for retries when Options name none.
+const DefaultRetryFor = time.Minute
+
+const (
+	// maxConns bounds the connections of a Store, unless the URL has a
+	// pool_max_conns. One more may hold the locks on sessions.
+	maxConns = 4
+	// idleTime is how long a connection that nobody uses is kept.
+	idleTime = time.Minute
+	// connectTime bounds an attempt to connect, unless the URL has a
+	// connect_timeout.
+	connectTime = 10 * time.Second
+)
+
+// Store is a store.Full in a database.
+type Store struct {
+	url    string // for errors, without the password
+	o      Options
+	pool   *pgxpool.Pool
+	schema string // where the tables are
+	locks  locks
+	closed atomic.Bool
+}
+
+var (
+	_ store.Full   = (*Store)(nil)
+	_ store.Stater = (*Store)(nil)
+)
+
+// ErrClosed is returned by the methods of a Store after Close.
+var ErrClosed = errors.New("the session store is closed")
+
+// Open opens the store in the database that url names, as in
+// postgres://user@host:5432/database; what url leaves out is taken from the
+// variables PGHOST, PGPASSWORD and so on, and passwords from ~/.pgpass. Tables
+// are made where there are none; those of an older version are brought up to
+// date, and those of a newer one refused. Errors never hold the password.
+func Open(ctx context.Context, url string, o Options) (*Store, error) {
+	if o.RetryFor == 0 {
+		o.RetryFor = DefaultRetryFor
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Jitter == nil {
+		o.Jitter = rand.Float64
+	}
+	config, err := parse(url)
+	if err != nil {
+		return nil, fmt.Errorf("open session store: %w", err)
+	}
+	s := &Store{url: Redact(url), o: o, locks: locks{held: map[string]claim{}, config: config.ConnConfig}}
+	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
+		if err = s.migrate(ctx); err != nil {
+			s.pool.Close()
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open session store: %w", s.explain(err))
+	}
+	return s, nil
+}
+
+// URL returns the URL of the database without its password.
+func (s *Store) URL() string { return s.url }
+
+// Close waits for reads and writes that go on, gives up locks that are held
+// still, and closes the connections.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	err := s.locks.close()
+	s.pool.Close()
+	if err != nil {
+		return fmt.Errorf("close session store: %w", s.explain(err))
+	}
+	return nil
+}
+
+// use runs f on a connection, again if what it met passes.
+func (s *Store) use(ctx context.Context, f func(*pgx.Conn) error) error {
+	return s.explain(s.patiently(ctx, func(ctx context.Context) error {
+		c, err := s.pool.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		return f(c.Conn())
+	}))
+}
+
+// ask sends b, which reads or writes, in one round trip and one transaction.
+func (s *Store) ask(ctx context.Context, fill func(b *pgx.Batch)) error {
+	return s.use(ctx, func(c *pgx.Conn) error {
+		b := new(pgx.Batch)
+		fill(b)
+		return c.SendBatch(ctx, b).Close()
+	})
+}
+
+// look is ask for reads that must see the same moment.
+func (s *Store) look(ctx context.Context, fill func(b *pgx.Batch)) error {
+	return s.ask(ctx, func(b *pgx.Batch) {
+		b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+		fill(b)
+		b.Queue("COMMIT")
+	})
+}
+
+// write runs f in a transaction, anew if others got in its way.
+func (s *Store) write(ctx context.Context, f func(pgx.Tx) error) error {
+	return s.use(ctx, func(c *pgx.Conn) error { return pgx.BeginFunc(ctx, c, f) })
+}
+
+// patiently runs f until it does not fail by what passes, or the time for
+// retries is over.
+func (s *Store) patiently(ctx context.Context, f func(context.Context) error) error {
+	if s.closed.Load() {
+		return ErrClosed
+	}
+	err := ctx.Err()
+	if err == nil {
+		err = f(ctx)
+	}
+	if !s.passes(err) {
+		return err
+	}
+	limit := time.NewTimer(s.o.RetryFor)
+	defer limit.Stop()
+	for pause := 2 * time.Millisecond; s.passes(err); pause = min(2*pause, 250*time.Millisecond) {
+		next := time.NewTimer(time.Duration((0.5 + s.o.Jitter()) * float64(pause)))
+		select {
+		case <-ctx.Done():
+			next.Stop()
+			return errors.Join(ctx.Err(), err)
+		case <-limit.C:
+			next.Stop()
+			return fmt.Errorf("tried again for %v: %w", s.o.RetryFor, err)
+		case <-next.C:
+			err = f(ctx)
+		}
+	}
+	return err
+}

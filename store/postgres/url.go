@@ -1,0 +1,91 @@
+package postgres
+
+import (
+	"errors"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// IsURL reports whether text is the URL of a PostgreSQL database.
+func IsURL(text string) bool {
+	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
+}
+
+// masked stands in the place of passwords.
+const masked = "****"
+
+// Redact returns the URL of a database without its password, to be shown.
+func Redact(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || !IsURL(text) {
+		return "postgres://" + masked
+	}
+	if _, has := u.User.Password(); has {
+		u.User = url.UserPassword(u.User.Username(), masked)
+	}
+	q := u.Query()
+	for name := range q {
+		if strings.Contains(strings.ToLower(name), "password") {
+			q.Set(name, masked)
+		}
+	}
+	u.RawQuery = q.Encode()
+	return strings.ReplaceAll(u.String(), url.QueryEscape(masked), masked)
+}
+
+// Password returns the password in the URL of a database; empty for none.
+func Password(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return ""
+	}
+	if p, has := u.User.Password(); has {
+		return p
+	}
+	return u.Query().Get("password")
+}
+
+// errURL says what is wrong with a URL without a word of it: where it cannot be
+// read, its password cannot be told from the rest.
+var errURL = errors.New("the URL of the session store cannot be read: write it as postgres://USER:PASSWORD@HOST:5432/DATABASE, with %2F, %40, %23, %3F and %25 for the characters / @ # ? and % in a password")
+
+// parse reads the URL of a database.
+func parse(text string) (*pgxpool.Config, error) {
+	u, err := url.Parse(text)
+	if err != nil || !IsURL(text) {
+		return nil, errURL
+	}
+	config, err := pgxpool.ParseConfig(text)
+	if err != nil {
+		return nil, unreadable(text, err)
+	}
+	q := u.Query()
+	if !q.Has("pool_max_conns") {
+		config.MaxConns = maxConns
+	}
+	if !q.Has("pool_max_conn_idle_time") {
+		config.MaxConnIdleTime = idleTime
+	}
+	if config.ConnConfig.ConnectTimeout == 0 || config.ConnConfig.ConnectTimeout > time.Minute {
+		config.ConnConfig.ConnectTimeout = connectTime
+	}
+	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
+		params["application_name"] = "rondo"
+	}
+	return config, nil
+}
+
+// unreadable is what a driver says of a URL, unless that holds its password.
+func unreadable(text string, err error) error {
+	inner := errors.Unwrap(err)
+	if inner == nil {
+		return errURL
+	}
+	if p := Password(text); p != "" && strings.Contains(inner.Error(), p) {
+		return errURL
+	}
+	return errors.New(Redact(text) + ": the URL of the session store is not right: " + inner.Error())
+}
