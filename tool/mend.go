@@ -3,68 +3,73 @@ package tool
 import (
 	"fmt"
 	"strings"
-
-	"github.com/kaptinlin/jsonrepair"
 )
 
-// maxRepair bounds what is given to the repair library, whose time grows with
-// the square of the length.
-const maxRepair = 64 << 10
-
-// fix makes valid JSON of an object whose extent is known. What models get
-// wrong most is mended here, in one pass; the rest is left to a library.
+// fix makes valid JSON of an object whose extent is known, which span found to
+// consist of what JSON consists of. It reports whether it could.
 func fix(object string) (string, bool) {
-	if mended := mend(object); syntaxError(mended) == nil {
-		return mended, true
-	}
-	if len(object) > maxRepair {
-		return "", false
-	}
-	fixed, err := jsonrepair.Repair(object)
-	if err != nil || syntaxError(fixed) != nil {
-		return "", false
-	}
-	fixed = strings.TrimSpace(fixed)
-	return fixed, fixed != ""
+	mended := mend(object)
+	return mended, syntaxError(mended) == nil
 }
 
-// mend drops commas before closing brackets, escapes control characters in
-// strings, turns single quotes into double ones and Python's constants into
-// JSON's, and adds the brackets that are missing at the end.
+// mend drops commas before closing brackets and puts those between members that
+// are missing, escapes control characters in strings, turns single quotes into
+// double ones and Python's constants into JSON's, and adds the brackets that are
+// missing at the end. Its time is linear.
 func mend(object string) string {
 	var b strings.Builder
 	b.Grow(len(object) + 8)
 	var open []byte
+	ended := false // the last token ended a value or a name
 	for i := 0; i < len(object); {
-		c := object[i]
-		n := 1
+		at := i + space(object[i:])
+		if at == len(object) {
+			break
+		}
+		c, n := object[at], 1
+		if ended && !strings.ContainsRune(",:}]", rune(c)) {
+			b.WriteByte(',')
+		}
+		b.WriteString(object[i:at])
+		ended = c != ',' && c != ':' && c != '{' && c != '['
 		switch c {
-		case '{':
-			open = append(open, '}')
-		case '[':
-			open = append(open, ']')
+		case '{', '[':
+			open = append(open, c+2)
+			b.WriteByte(c)
 		case '}', ']':
 			open = open[:max(len(open)-1, 0)]
+			b.WriteByte(c)
 		case ',':
-			if rest := strings.TrimLeft(object[i+1:min(len(object), i+64)], " \t\r\n"); rest != "" && (rest[0] == '}' || rest[0] == ']') {
-				i++
-				continue
+			if next := at + 1 + space(object[at+1:]); next == len(object) || object[next] != '}' && object[next] != ']' {
+				b.WriteByte(c)
 			}
+		case ':':
+			b.WriteByte(c)
 		case '"', '\'':
-			n = max(quoted(object[i:]), 1)
-			mendString(&b, object[i:i+n])
-			i += n
-			continue
-		case 'T', 'F', 'N', 't', 'f', 'n':
-			n = max(word(object[i:]), 1)
+			n = max(quoted(object[at:]), 1)
+			mendString(&b, object[at:at+n])
+		default:
+			n = max(word(object[at:]), 1)
+			b.WriteString(plainConstant(object[at : at+n]))
 		}
-		b.WriteString(plainConstant(object[i : i+n]))
-		i += n
+		i = at + n
 	}
 	for i := len(open) - 1; i >= 0; i-- {
 		b.WriteByte(open[i])
 	}
 	return b.String()
+}
+
+// space returns the length of the white space at the start of text.
+func space(text string) int {
+	for i := range len(text) {
+		switch text[i] {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return i
+		}
+	}
+	return len(text)
 }
 
 func plainConstant(word string) string {

@@ -30,6 +30,7 @@ func TestParseArgumentsRepairsWhatIsClear(t *testing.T) {
 		{"sent twice", `{"a":1}{"a": 1}`, `{"a":1}`},
 		{"sent after an empty one", `{}{"a":1}`, `{"a":1}`},
 		{"missing comma", `{"a":1 "b":2}`, `{"a":1, "b":2}`},
+		{"missing commas", "{\"a\":[1 \"x\"\n{}]  'b':True \"c\":-1.5e3}", "{\"a\":[1, \"x\",\n{}],  \"b\":true, \"c\":-1.5e3}"},
 		{"invalid UTF-8", "{\"a\":\"\xff\"}", "{\"a\":\"\ufffd\"}"},
 		{"duplicate name", `{"a":1,"a":2}`, `{"a":1,"a":2}`},
 	} {
@@ -56,6 +57,8 @@ func TestParseArgumentsNamesWhatIsWrong(t *testing.T) {
 		{"two objects", `{"a":1}{"a":2}`, `follows it`},
 		{"text behind", `{"a":1} and so on`, `follows it`},
 		{"quotes in quotes", `{"c":"echo "hi""}`, `not valid JSON`},
+		{"missing colon", `{"a" 1}`, `not valid JSON`},
+		{"two commas", `{"a":1,,"b":2}`, `not valid JSON`},
 		{"prose", `hello`, `not valid JSON`},
 		{"number", `12`, `want a JSON object`},
 		{"string", `"hello"`, `want a JSON object`},
