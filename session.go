@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/resilient"
@@ -30,6 +31,9 @@ type Session struct {
 
 	// parent is the session that delegated this one; empty for none.
 	parent string
+
+	// grants are what a person allowed for the session.
+	grants guard.Grants
 
 	desk desk
 	todo todoList

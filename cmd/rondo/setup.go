@@ -191,14 +191,14 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	if err != nil {
 		return nil, err
 	}
-	approver, err := s.newApprover(nil, o.denied)
+	guard, err := s.newGuard(nil)
 	if err != nil {
 		return nil, err
 	}
 	opts := rondo.Options{
 		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
-		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approver.approve, Hooks: s.hooks,
+		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approval(guard, o.denied), Hooks: s.hooks,
 	}
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}

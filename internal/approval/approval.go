@@ -15,8 +15,8 @@
 // booting need. The floor is a guard against accidents and careless models; a
 // program that means harm needs package sandbox.
 //
-// Checker judges; Gate puts a judgement together with the user's mode, rules and
-// answers.
+// Checker judges; package guard puts a judgement together with the user's mode,
+// rules and answers.
 package approval
 
 import (
