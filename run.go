@@ -96,7 +96,7 @@ func (r *run) begin(ctx context.Context) error {
 		r.s.system = r.req.System
 	}
 	r.system = r.s.system
-	parts := r.req.Attachments
+	parts := r.fitImages(r.req.Attachments)
 	if r.req.Text != "" {
 		text := strings.ToValidUTF8(r.req.Text, "\uFFFD")
 		parts = append([]message.Part{message.Text(text)}, parts...)

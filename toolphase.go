@@ -4,7 +4,9 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"strings"
 
+	"github.com/rondo-engine/rondo/internal/picture"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -178,7 +180,7 @@ func (p *toolPhase) end(i int, o tool.Outcome) {
 	if res.Text == "" {
 		m.Parts = nil
 	}
-	m.Parts = append(m.Parts, res.Media...)
+	m.Parts = append(m.Parts, p.run.fitImages(res.Media)...)
 	p.results[i] = m
 	if o.Ran && !job.Tool.ReadOnly && p.run.a.opts.Store != nil {
 		e := p.effect(i)
@@ -215,4 +217,14 @@ func (r *run) hideSecrets(res tool.Result) tool.Result {
 		res.Details = json.RawMessage(clean)
 	}
 	return res
+}
+
+// fitImages makes images as small as the model wants them, before they become
+// part of the history.
+func (r *run) fitImages(parts []message.Part) []message.Part {
+	fit, err := picture.FitParts(parts, picture.For(r.s.model.Profile()))
+	if err != nil {
+		r.events.emit(Event{Type: EventStatus, Text: "left out: " + strings.ReplaceAll(err.Error(), "\n", "; ")})
+	}
+	return fit
 }

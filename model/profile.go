@@ -95,6 +95,9 @@ type Quirks struct {
 	ServerState bool
 	// NoImages leaves out images, with a note in their place.
 	NoImages bool
+	// ImageSide and ImageBytes bound an image that the endpoint takes, in
+	// pixels a side and in bytes before base64; 0 leaves what holds for most.
+	ImageSide, ImageBytes int
 	// NoToolImages moves images of tool results into a user message.
 	NoToolImages bool
 	// NoEffort leaves out the reasoning effort.

@@ -16,9 +16,9 @@ const modulePath = "github.com/rondo-engine/rondo"
 // layers are the packages from the bottom to the top: a package imports only
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
-	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/atomicfile", "internal/pgtest"},
+	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/atomicfile", "internal/pgtest"},
 	{"model", "internal/config", "internal/sandbox"},
-	{"tool", "hook"},
+	{"tool", "hook", "internal/picture"},
 	{"guard"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
@@ -35,6 +35,7 @@ var apart = []string{"internal/arch", "internal/chaos", "internal/crash", "inter
 // only names packages outside of this module (or parts of the standard library)
 // and who alone may import them.
 var only = map[string][]string{
+	"golang.org/x/image":                     {"internal/picture"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/spf13/cobra":                 {"cmd/rondo"},
 	"github.com/spf13/pflag":                 {"cmd/rondo"},
@@ -46,7 +47,7 @@ var only = map[string][]string{
 	"github.com/jackc/pgx":                   {"store/postgres", "internal/pgtest"},
 	"github.com/modelcontextprotocol/go-sdk": {"tool/mcp"},
 	"net/http": {
-		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "tool/mcp", "cmd/rondo",
+		"model/wire", "model/chat", "model/responses", "model/anthropic", "model/gemini", "model/modeltest", "model/provider", "tool/mcp", "internal/netguard", "tool/web", "cmd/rondo",
 	},
 }
 

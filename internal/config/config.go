@@ -215,6 +215,8 @@ type Quirks struct {
 	ServerState      *bool             `yaml:"server_state"`
 	NoImages         *bool             `yaml:"no_images"`
 	NoToolImages     *bool             `yaml:"no_tool_images"`
+	ImageSide        *int              `yaml:"image_side" min:"64"`
+	ImageBytes       *int              `yaml:"image_bytes" min:"1000"`
 	NoEffort         *bool             `yaml:"no_effort"`
 	Thinking         *bool             `yaml:"thinking"`
 	AdaptiveThinking *bool             `yaml:"adaptive_thinking"`

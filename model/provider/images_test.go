@@ -1,10 +1,17 @@
 package provider
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
+	"image"
+	"image/png"
+	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
+	"github.com/rondo-engine/rondo/internal/picture"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/modeltest"
@@ -68,5 +75,99 @@ func TestRefusedImagesAreLeftOut(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// sizedServer refuses images of more than side pixels, in words that do not say
+// how many would do.
+func sizedServer(t *testing.T, side int, words string) (*modeltest.Server, *[]int) {
+	t.Helper()
+	var widths []int
+	find := regexp.MustCompile(`data:image/\w+;base64,([^"]+)`)
+	srv, err := modeltest.Start(modeltest.Options{Scripts: []modeltest.Script{{Func: func(r *modeltest.Request) modeltest.Reply {
+		found := find.FindSubmatch(r.Body)
+		if found == nil {
+			widths = append(widths, 0)
+			return modeltest.Say(modeltest.Text("blind"))
+		}
+		data, _ := base64.StdEncoding.DecodeString(string(found[1]))
+		c, _, err := image.DecodeConfig(bytes.NewReader(data))
+		if err != nil {
+			t.Error(err)
+		}
+		if widths = append(widths, c.Width); c.Width > side {
+			return modeltest.Fail(400, words)
+		}
+		return modeltest.Say(modeltest.Text("seen"))
+	}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Close)
+	return srv, &widths
+}
+
+// Scenario 88: an image that is refused for its size is made smaller, which is
+// remembered, and left out only if that does not help.
+func TestImagesRefusedForTheirSizeAreMadeSmaller(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 1800, 100))); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		side  int
+		words string
+		want  string // the widths of three requests for the same history
+	}{
+		{1300, "the image is too large", "[1800 1200 1200 1200]"},
+		{1600, "image dimensions exceed max allowed size for many-image requests: 1600 pixels", "[1800 1600 1600 1600]"},
+		{800, "image too big", "[1800 1200 720 720 720]"},
+		{100, "image too big", "[1800 1200 720 0 720 432 259 0 259 0]"},
+	} {
+		t.Run(c.words, func(t *testing.T) {
+			srv, widths := sizedServer(t, c.side, c.words)
+			m, err := Open(&model.Profile{
+				Provider: "p", Model: "m", Mode: model.ChatCompletions, BaseURL: srv.BaseURL(model.ChatCompletions),
+			}, wire.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			user := message.NewUser("What is this?")
+			user.Parts = append(user.Parts, message.Image("image/png", base64.StdEncoding.EncodeToString(b.Bytes())))
+			h, _ := message.Normalise([]*message.Message{user})
+			for range 3 {
+				for _, err := range m.Stream(t.Context(), &model.Request{History: h, Cache: new(model.Cache)}) {
+					if err != nil {
+						t.Error(err)
+					}
+				}
+			}
+			if got := fmt.Sprint(*widths); got != c.want {
+				t.Errorf("images of these widths were sent: %s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
+func TestSmallerMessagesAreMadeOnceAndForgotten(t *testing.T) {
+	s := &smaller{limits: picture.Limits{Side: 10, Bytes: 1000}}
+	m := message.NewUser("x")
+	var b bytes.Buffer
+	if err := png.Encode(&b, image.NewGray(image.Rect(0, 0, 20, 20))); err != nil {
+		t.Fatal(err)
+	}
+	m.Parts = append(m.Parts, message.Image("image/png", base64.StdEncoding.EncodeToString(b.Bytes())))
+	first := s.message(m)
+	if first == m || s.message(m) != first {
+		t.Error("the message was made twice, or not at all")
+	}
+	runtime.KeepAlive(m)
+	m = nil
+	for range 3 {
+		runtime.GC()
+	}
+	s.message(message.NewUser("other"))
+	if len(s.made) != 1 {
+		t.Errorf("%d messages are kept", len(s.made))
 	}
 }

@@ -86,9 +86,10 @@ func TestQuirks(t *testing.T) {
 		{quirks[11].why, model.AnthropicMessages, "bedrock", "h", "us.anthropic.claude-opus-4-7-v1", model.Quirks{ToolIDAlphabet: "anthropic", AdaptiveThinking: true}},
 		{quirks[12].why, model.ChatCompletions, "openrouter", "openrouter.ai", "anthropic/claude-x", model.Quirks{NoToolImages: true, ReasoningField: "reasoning", Headers: openrouter, CacheMarks: true, ToolIDAlphabet: "anthropic"}},
 		{quirks[13].why, model.ChatCompletions, "vllm", "127.0.0.1", "m", model.Quirks{NoToolImages: true, ThinkTags: true}},
-		{quirks[14].why, model.ChatCompletions, "groq", "api.groq.com", "qwen/Qwen3-32b", model.Quirks{NoToolImages: true, ThinkTags: true}},
-		{quirks[15].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-2.5-pro", model.Quirks{NoToolImages: true}},
-		{quirks[16].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-3-pro-preview", model.Quirks{ThinkingLevels: true, SignedCalls: true}},
+		{quirks[14].why, model.ChatCompletions, "groq", "api.groq.com", "qwen/Qwen3-32b", model.Quirks{NoToolImages: true, ThinkTags: true, ImageBytes: 1_000_000}},
+		{quirks[15].why, model.ChatCompletions, "groq", "api.groq.com", "llama-4", model.Quirks{NoToolImages: true, ImageBytes: 1_000_000}},
+		{quirks[16].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-2.5-pro", model.Quirks{NoToolImages: true}},
+		{quirks[17].why, model.GeminiGenerate, "gemini-native", "generativelanguage.googleapis.com", "gemini-3-pro-preview", model.Quirks{ThinkingLevels: true, SignedCalls: true}},
 		{"no row", model.CodexResponses, "openai", "api.openai.com", "gpt-5", model.Quirks{}},
 	}
 	for _, tt := range tests {

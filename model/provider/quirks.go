@@ -23,6 +23,8 @@ type Overrides struct {
 	ServerState      *bool
 	NoImages         *bool
 	NoToolImages     *bool
+	ImageSide        *int
+	ImageBytes       *int
 	NoEffort         *bool
 	Thinking         *bool
 	AdaptiveThinking *bool
@@ -45,6 +47,8 @@ func (o *Overrides) Apply(q *model.Quirks) {
 	set(&q.ServerState, o.ServerState)
 	set(&q.NoImages, o.NoImages)
 	set(&q.NoToolImages, o.NoToolImages)
+	set(&q.ImageSide, o.ImageSide)
+	set(&q.ImageBytes, o.ImageBytes)
 	set(&q.NoEffort, o.NoEffort)
 	set(&q.Thinking, o.Thinking)
 	set(&q.AdaptiveThinking, o.AdaptiveThinking)
@@ -167,6 +171,11 @@ var quirks = []quirk{
 		why: "these models think in tags wherever the host does not parse them", mode: model.ChatCompletions,
 		models: []string{"*deepseek-r1*", "qwq*", "qwen3*", "minimax-m*", "*-thinking*"},
 		set:    func(q *model.Quirks) { q.ThinkTags = true },
+	},
+	{
+		why: "Groq takes requests of at most 4 MB with images in them", mode: model.ChatCompletions,
+		providers: []string{"groq"}, hosts: []string{"api.groq.com"},
+		set: func(q *model.Quirks) { q.ImageBytes = 1_000_000 },
 	},
 	{
 		why: "function responses hold JSON only before Gemini 3", mode: model.GeminiGenerate,

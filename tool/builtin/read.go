@@ -16,6 +16,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/rondo-engine/rondo/internal/picture"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/tool"
 )
@@ -35,7 +36,7 @@ const (
 	readLines     = 2000
 	readLineBytes = 2000
 	readBytes     = 46_000
-	imageBytes    = 5 << 20
+	imageBytes    = picture.MaxSource // the agent makes it as small as the model wants it
 	pdfBytes      = 20 << 20
 	hashBytes     = 8 << 20
 )
