@@ -45,28 +45,36 @@ func behind(ctx context.Context, c *conn) (list []stretch, err error) {
 	return list, err
 }
 
-// catchUp brings the index up to date. Each stretch is a transaction, so that
-// others get their turn.
+// catchUp brings the index up to date.
 func (s *Store) catchUp(ctx context.Context) error {
-	var waiting bool
+	waiting := false
 	err := s.read(ctx, func(c *conn) error {
 		list, err := behind(ctx, c)
 		waiting = len(list) > 0
 		return err
 	})
-	for err == nil && waiting {
-		err = s.write(ctx, func(c *conn) error {
-			list, err := behind(ctx, c) // another process may have been faster
-			if waiting = len(list) > 1; err != nil || len(list) == 0 {
-				return err
-			}
-			return index(ctx, c, list[0])
-		})
+	if err == nil && waiting {
+		err = s.indexAll(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("enter new messages into the index: %w", err)
 	}
 	return nil
+}
+
+// indexAll enters what the index has not seen. Each stretch is a transaction, so
+// that others get their turn.
+func (s *Store) indexAll(ctx context.Context) (err error) {
+	for more := true; more && err == nil; {
+		err = s.write(ctx, func(c *conn) error {
+			list, err := behind(ctx, c)
+			if more = len(list) > 1; err != nil || len(list) == 0 {
+				return err
+			}
+			return index(ctx, c, list[0])
+		})
+	}
+	return err
 }
 
 // index enters the texts of a stretch. What cannot be read as a message has no
@@ -105,6 +113,6 @@ func (s *Store) indexBeforeClose() {
 	if wrote {
 		ctx, cancel := context.WithTimeout(context.Background(), indexAtClose)
 		defer cancel()
-		_ = s.catchUp(ctx)
+		_ = s.indexAll(ctx)
 	}
 }

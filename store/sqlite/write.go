@@ -120,7 +120,7 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	}
 	if due {
 		// The messages are saved: that the index waits is for a search to tell.
-		_ = s.catchUp(ctx)
+		_ = s.indexAll(ctx)
 	}
 	return nil
 }
