@@ -142,7 +142,7 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 	}
 	snap := &snapshot.Snapshot{
 		SavedAt: s.agent.opts.Now(), Strategy: s.agent.opts.Snapshot, Session: snapshot.SessionOf(s.meta),
-		System: s.system, Messages: slices.Clip(s.said),
+		System: s.system, Messages: slices.Clip(s.said), Notes: s.ledger.notes,
 	}
 	if todo := s.todo.get(); len(todo) > 0 {
 		snap.Todo, _ = json.Marshal(todo) // strings alone always encode

@@ -38,7 +38,8 @@ type Compaction struct {
 	MessagesBefore, MessagesAfter int
 	// Failure says why nothing was changed; empty if something was.
 	Failure string
-	// Parent is the session that keeps the whole; the event's session goes on.
+	// Parent is the session that keeps the whole, where the event's session
+	// goes on; empty where the session stayed, as when old results shrank.
 	Parent string
 }
 
@@ -62,17 +63,18 @@ func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (pass, 
 	o, err := s.space.keeper.Compress(ctx, v, r.a.opts.Now())
 	if err == nil && o.Failure == nil {
 		parent := s.id
-		if o.History, err = r.goOn(ctx, o.History); errors.Is(err, store.ErrContinued) {
+		if o.History, err = r.settle(ctx, v.History, o); errors.Is(err, store.ErrContinued) {
 			o.Failure, err = err, nil
 		}
 		if err != nil || o.Failure != nil {
 			s.space.keeper.State = before
 			s.space.keeper.Wait(v)
 			o.History, o.After, o.MessagesAfter = v.History, o.Before, o.MessagesBefore
-		} else if s.id != parent {
+		} else if s.space.gauge.Forget(); s.id != parent {
 			told.Parent = parent
 		}
 	}
+	r.noteState(context.WithoutCancel(ctx))
 	told.Done, told.Method, told.TokensAfter, told.MessagesAfter = true, o.Method, o.After, o.MessagesAfter
 	if failed := errors.Join(o.Failure, err); failed != nil {
 		told.Failure, told.Method = r.a.opts.Secrets.Hide(failed.Error()), ""
@@ -82,6 +84,24 @@ func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (pass, 
 		return pass{v.History, told, o.Failure}, endOf(err)
 	}
 	return pass{o.History, told, o.Failure}, nil
+}
+
+// settle takes over what a pass brought: messages that only shrank do so within
+// the session, anything else begins one that continues it.
+func (r *run) settle(ctx context.Context, old message.History, o window.Outcome) (message.History, error) {
+	if o.Method == window.Shrunk {
+		if h, ok, err := r.shrink(ctx, old, o.History); ok {
+			return h, err
+		}
+	}
+	return r.goOn(ctx, o.History)
+}
+
+// noteState keeps the state of the compressor for whoever resumes the session.
+func (r *run) noteState(ctx context.Context) {
+	if err := r.s.noteState(ctx); err != nil {
+		r.events.emit(Event{Type: EventStatus, Text: r.a.opts.Secrets.Hide(err.Error())})
+	}
 }
 
 // equip gives the view what a compression needs.

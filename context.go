@@ -147,6 +147,7 @@ func (r *run) makeRoom(ctx context.Context, h message.History, overflow bool) (m
 		return h, nil
 	}
 	due, urgent := s.space.keeper.Due(v, s.agent.opts.Now())
+	r.noteState(ctx)
 	if !due {
 		return h, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/window"
 )
 
 // summarisers is what the system prompt of a request for a summary begins with.
@@ -120,7 +121,22 @@ func TestATaskOfTwoThousandRoundsInASmallWindow(t *testing.T) {
 		t.Error("the request is not in the history word for word")
 	}
 	checkFacts(t, st, task, res.Messages)
-	t.Logf("%d tokens added, %d passes, %d summaries, %d facts", task.added/4, len(passes), task.summaries, len(task.facts))
+	sessions, err := st.List(t.Context(), store.ListOptions{})
+	if summaries := count(passes, window.Summarised); err != nil || len(sessions) != summaries+1 {
+		t.Errorf("%d sessions, %v, and %d summaries: shrinking begins none", len(sessions), err, summaries)
+	}
+	t.Logf("%d tokens added, %d passes of at most %d, %d summaries, %d sessions, %d facts", task.added/4, len(passes), task.added/4/(size/5), task.summaries, len(sessions), len(task.facts))
+}
+
+// count counts the passes of a method.
+func count(passes []rondo.Compaction, m window.Method) int {
+	n := 0
+	for _, c := range passes {
+		if c.Method == m {
+			n++
+		}
+	}
+	return n
 }
 
 // checkPasses holds the number of compressions against what came in.

@@ -17,12 +17,9 @@ func (r *run) goOn(ctx context.Context, h message.History) (message.History, err
 	if !ok || !s.stored {
 		return h, nil
 	}
-	parent, err := line.Tip(ctx, s.id)
+	parent, err := s.tip(ctx, line)
 	if err != nil {
 		return h, err
-	}
-	if parent.ID != s.id {
-		return h, fmt.Errorf("%w: it goes on as %s", store.ErrContinued, parent.ID)
 	}
 	system := s.system
 	if o.Context.Refresh != nil && r.req.System == "" {
@@ -34,6 +31,9 @@ func (r *run) goOn(ctx context.Context, h message.History) (message.History, err
 		c.ID = messageID(i + 1)
 		if c.Time.IsZero() {
 			c.Time = o.Now()
+		}
+		if i > 0 && c.Role == message.Assistant {
+			c.Injected = copies[i-1].InjectedText() // what it answered may be gone
 		}
 		copies[i] = &c
 	}
@@ -54,6 +54,16 @@ func (r *run) goOn(ctx context.Context, h message.History) (message.History, err
 	r.events.rename(child.ID)
 	history, _ := message.Normalise(copies)
 	return history, nil
+}
+
+// tip returns the session itself. The error wraps store.ErrContinued if another
+// process went on with it meanwhile.
+func (s *Session) tip(ctx context.Context, line store.Continuer) (store.Session, error) {
+	tip, err := line.Tip(ctx, s.id)
+	if err == nil && tip.ID != s.id {
+		err = fmt.Errorf("%w: it goes on as %s", store.ErrContinued, tip.ID)
+	}
+	return tip, err
 }
 
 // follow turns to the session in which s goes on after compressions, if there

@@ -85,6 +85,7 @@ func (s *Session) moveTo(ctx context.Context, child store.Session, msgs []*messa
 	}
 	s.snaps.failed = s.snaps.close() // for the next checkpoint to tell
 	s.meta, s.said, s.nextID = child, msgs, len(msgs)+1
+	s.ledger = ledger{}
 	return nil
 }
 
@@ -107,7 +108,11 @@ func (s *Session) fetch(ctx context.Context) error {
 		return err
 	}
 	s.stored = true
-	return s.restore(ctx, meta, msgs)
+	notes, err := s.storedNotes(ctx)
+	if err != nil {
+		return err
+	}
+	return s.restore(ctx, meta, msgs, notes)
 }
 
 // fromSnapshot takes the session from its snapshot and gives it to the store, if
@@ -132,14 +137,19 @@ func (s *Session) fromSnapshot(ctx context.Context, said error) error {
 		if err := st.Append(ctx, s.id, msgs, store.Update{}); err != nil {
 			return err
 		}
+		if n, ok := st.(store.Noter); ok {
+			if err := n.Note(ctx, s.id, snap.Notes...); err != nil {
+				return err
+			}
+		}
 	}
-	return s.restore(ctx, meta, msgs)
+	return s.restore(ctx, meta, msgs, snap.Notes)
 }
 
 // restore takes over what was stored. Calls that were open when the session
 // broke off stay open; everything else that is amiss is mended, and what was
 // mended is recorded, so that this happens once.
-func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message) error {
+func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*message.Message, notes []store.Note) error {
 	s.meta, s.said = meta, msgs
 	s.nextID = max(meta.Messages, len(msgs)) + 1
 	if err := s.replayPrompt(ctx, meta); err != nil {
@@ -159,7 +169,7 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 	if err := s.mend(ctx, mended, results, changes); err != nil {
 		return err
 	}
-	s.history = message.Reinject(s.history)
+	s.recallNotes(notes)
 	return s.findOpen(ctx, results)
 }
 

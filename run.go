@@ -109,6 +109,7 @@ func (r *run) begin(ctx context.Context) error {
 		return err
 	}
 	r.s.space.keeper.Said()
+	r.noteState(ctx)
 	// Said is said: a stop at this moment ends the run in good order.
 	return r.s.say(context.WithoutCancel(ctx), said)
 }

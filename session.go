@@ -46,6 +46,7 @@ type Session struct {
 	history message.History
 	open    []openCall         // the calls at the end of history, as loaded
 	said    []*message.Message // all that is stored
+	ledger  ledger
 	snaps   snapshots
 	notes   []string // what is to be told of the load
 	system  string

@@ -86,14 +86,30 @@ func (h History) push(m *Message) History {
 // Replace returns h with the message at index i replaced by m, which must have
 // the same role, calls and result id. The messages before i are shared.
 func (h History) Replace(i int, m *Message) (History, error) {
-	old := h.msgs[i]
-	if old.Role != m.Role || old.ToolCallID != m.ToolCallID ||
-		!slices.EqualFunc(old.Calls(), m.Calls(), func(a, b *ToolCall) bool { return a.ID == b.ID }) {
+	if !takesPlaceOf(m, h.msgs[i]) {
 		return h, fmt.Errorf("replace message %d: role, calls or result id differ", i)
 	}
 	msgs := slices.Clone(h.msgs)
 	msgs[i] = m
 	return History{msgs: msgs}, nil
+}
+
+// Map returns h with what f returns in the place of each message. One for which
+// it returns nil, or a message with another role, other calls or another result
+// id, stays.
+func (h History) Map(f func(*Message) *Message) History {
+	msgs := slices.Clone(h.msgs)
+	for i, old := range msgs {
+		if m := f(old); m != nil && takesPlaceOf(m, old) {
+			msgs[i] = m
+		}
+	}
+	return History{msgs: msgs}
+}
+
+func takesPlaceOf(m, old *Message) bool {
+	return old.Role == m.Role && old.ToolCallID == m.ToolCallID &&
+		slices.EqualFunc(old.Calls(), m.Calls(), func(a, b *ToolCall) bool { return a.ID == b.ID })
 }
 
 func (h History) admits(m *Message) error {

@@ -83,6 +83,9 @@ func (g *Gauge) Observe(fixed Weight, msgs []*message.Message, input, output int
 	g.counted, g.last, g.tokens = len(msgs), msgs[len(msgs)-1], input+output
 }
 
+// Forget drops what the provider counted last, since the history was rewritten.
+func (g *Gauge) Forget() { g.last = nil }
+
 // Overflowed takes note that a prompt that was reckoned to have so many tokens
 // did not fit into room.
 func (g *Gauge) Overflowed(tokens, room int) {

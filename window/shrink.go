@@ -74,10 +74,19 @@ func shrinkResult(m *message.Message, c *message.ToolCall, spill spiller) *messa
 	}
 	b.WriteString(whereabouts(c, text, spill))
 	b.WriteByte(']')
-	short := *m
-	short.ID = ""
-	short.Parts = []message.Part{message.Text(b.String())}
-	return &short
+	return saying(m, b.String())
+}
+
+// saying returns a copy of m with another text. What was injected stays: what is
+// sent must be what the answer to it says.
+func saying(m *message.Message, text string) *message.Message {
+	c := *m
+	c.ID = ""
+	c.Parts = []message.Part{message.Text(text)}
+	if injected := m.InjectedText(); injected != "" {
+		return c.Inject(injected)
+	}
+	return &c
 }
 
 // firstLine returns m with nothing but the first line of its text.
@@ -86,10 +95,7 @@ func firstLine(m *message.Message, text string) *message.Message {
 	if !more {
 		return m
 	}
-	short := *m
-	short.ID = ""
-	short.Parts = []message.Part{message.Text(line)}
-	return &short
+	return saying(m, line)
 }
 
 // wholeIn is how a result that was cut names the file that has all of it.

@@ -76,6 +76,8 @@ type Snapshot struct {
 	Approvals   jsontext.Value `json:"approvals,omitempty"`
 	// System is the system prompt.
 	System string `json:"system,omitempty"`
+	// Notes are those about the session that still hold, see store.Noter.
+	Notes []store.Note `json:"notes,omitempty"`
 	// Messages are all that the session has, as the store keeps them.
 	Messages []*message.Message `json:"-"`
 }
