@@ -154,7 +154,7 @@ func TestOpenSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	foreign := filepath.Join(t.TempDir(), "foreign.db")
 	change(t, foreign, "CREATE TABLE photos (x)")
 	for name, c := range map[string]struct{ path, want string }{
-		"text":      {text, "not a session store; move it away or choose another"},
+		"text":      {text, "not a session store, or its head is damaged; move it away or choose another, or try rondo sessions repair"},
 		"newer":     {newer, "version 1000, this program knows versions up to 4; use the newer rondo"},
 		"foreign":   {foreign, `another program (it has a table "photos"`},
 		"directory": {t.TempDir(), "cannot be opened; check"},

@@ -18,8 +18,8 @@ var advice = map[int]string{
 	sqlite3.SQLITE_CANTOPEN: "the file cannot be opened; check that its directory exists and that you may write in both",
 	sqlite3.SQLITE_READONLY: "the file may not be written; check the permissions of the file and its directory",
 	sqlite3.SQLITE_PERM:     "the file may not be used; check its permissions",
-	sqlite3.SQLITE_NOTADB:   "the file is not a session store; move it away or choose another",
-	sqlite3.SQLITE_CORRUPT:  "the file is damaged; copy it, and recover what is left with the .recover command of sqlite3",
+	sqlite3.SQLITE_NOTADB:   "the file is not a session store, or its head is damaged; move it away or choose another, or try rondo sessions repair",
+	sqlite3.SQLITE_CORRUPT:  "the file is damaged; rondo sessions check says how, rondo sessions repair recovers what can be read",
 	sqlite3.SQLITE_FULL:     "the disk is full; nothing of this was saved, make room and try again",
 	sqlite3.SQLITE_IOERR:    "the disk does not read or write as it should; check that it has room and is sound",
 }

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"syscall"
 	"unsafe"
@@ -45,5 +46,21 @@ func lockRange(f *os.File, how uintptr, at, length uint32) error {
 func unlock(f *os.File) error {
 	err := f.Close()
 	_ = os.Remove(f.Name())
+	return err
+}
+
+// The bytes of a database that SQLite's locks are on; see its os.h.
+const (
+	sqliteLocks    = 0x40000000
+	sqliteLocksLen = 512
+)
+
+// seize locks a database against every process that has it open or wants to,
+// until f is closed.
+func seize(f *os.File) error {
+	err := lockRange(f, lockAtOnce|lockAlone, sqliteLocks, sqliteLocksLen)
+	if errors.Is(err, errHeld) {
+		return fmt.Errorf("%w: end the process that uses it first", ErrInUse)
+	}
 	return err
 }
