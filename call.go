@@ -44,6 +44,24 @@ func (r *run) Call(ctx context.Context, c loop.Call) (*model.Reply, error) {
 	return reply, nil
 }
 
+// Another turns to the next model of the chain after one that gives no usable
+// reply.
+func (r *run) Another(_ context.Context, why string, skipped int) bool {
+	f, ok := r.s.model.(*resilient.Fallback)
+	if !ok || skipped >= f.Len()-1 {
+		return false
+	}
+	from := f.Profile()
+	to, ok := f.Skip()
+	if !ok {
+		return false
+	}
+	e := &model.Error{Op: "ask for a reply", Class: model.EmptyResponse, Provider: from.Provider, Model: from.Model, RetryAfter: -1, Err: errors.New(why)}
+	r.events.emit(Event{Type: EventError, Failure: r.failure(e, 0)})
+	r.events.emit(Event{Type: EventStatus, Text: "going on with " + to.Provider + "/" + to.Model})
+	return true
+}
+
 func (r *run) request(c loop.Call) *model.Request {
 	req := &model.Request{
 		System: r.system, History: c.History, Tools: r.a.tools, Ephemeral: c.Note,

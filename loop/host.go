@@ -40,6 +40,14 @@ type Host interface {
 	FollowUp() []string
 }
 
+// Switcher is a Host that has more than one model.
+type Switcher interface {
+	// Another is asked when the model gives no usable reply however often it
+	// is asked. It turns to another model and returns true, if there is one
+	// that was not tried for this reply: skipped models were passed over.
+	Another(ctx context.Context, why string, skipped int) bool
+}
+
 // Call is one model call that the loop asks for.
 type Call struct {
 	// Round counts the model calls of the run that may use tools, from 1.

@@ -52,7 +52,11 @@ func Run(ctx context.Context, h Host, s *State, l Limits) Outcome {
 
 		// 3: run the tools, if the reply asks for any.
 		next := judge(s, reply)
+		if next.spent && another(ctx, h, s, next) {
+			continue
+		}
 		if next.accept != nil {
+			s.Skipped = 0
 			if err := keep(ctx, h, s, next.accept); err != nil {
 				return failed(ctx, h, s, err)
 			}
@@ -109,6 +113,16 @@ func call(ctx context.Context, h Host, s *State, l Limits) (*model.Reply, error)
 	s.Note = ""
 	s.InputTokens += reply.Usage.Input
 	return reply, nil
+}
+
+// another turns to another model after one that brought nothing.
+func another(ctx context.Context, h Host, s *State, next verdict) bool {
+	w, ok := h.(Switcher)
+	if !ok || !w.Another(ctx, next.detail, s.Skipped) {
+		return false
+	}
+	s.Skipped++
+	return true
 }
 
 // keep appends a message to the history and makes it durable.

@@ -25,6 +25,8 @@ type verdict struct {
 	runTools bool
 	reason   Reason
 	detail   string
+	// spent says that the model at hand brings nothing; another might.
+	spent bool
 }
 
 // judge decides what a reply leads to.
@@ -36,7 +38,7 @@ type verdict struct {
 //	paused                   send it back as it is
 //	calls announced, absent  ask again, at most 3 times
 //	thinking only            ask for the answer, at most 2 times
-//	empty, or blanks         ask again, at most 3 times
+//	empty, or blanks         ask again, at most 3 times, then another model
 //	filtered, refused        no_tool_calls, with the refusal as the response
 //
 // What comes in several parts is joined into one message.
@@ -63,7 +65,9 @@ func judge(s *State, r *model.Reply) verdict {
 		s.settle() // nothing more to say is an end, too
 		return verdict{accept: m, reason: EndTurn}
 	}
-	return s.again(m, &s.Attempts.Empty, maxEmpty, emptyText, "the model sent an empty reply")
+	v := s.again(m, &s.Attempts.Empty, maxEmpty, emptyText, "the model sent an empty reply")
+	v.spent = v.reason != ""
+	return v
 }
 
 // settle forgets the tries that led to a good reply.

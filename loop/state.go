@@ -42,6 +42,9 @@ type State struct {
 	Paused bool `json:"paused,omitempty"`
 	// Attempts counts what was tried against odd replies.
 	Attempts Attempts `json:"attempts"`
+	// Skipped counts the models that were passed over since the last good
+	// reply, since they gave none.
+	Skipped int `json:"skipped,omitempty"`
 }
 
 // Attempts counts how often in a row each kind of odd reply was answered with

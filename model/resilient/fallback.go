@@ -109,6 +109,26 @@ func (f *Fallback) Return() {
 	}
 }
 
+// Skip passes over the current model, which fails in a way that no error tells:
+// it cools down, and the next that does not is current. It reports false, and
+// changes nothing, if there is none.
+func (f *Fallback) Skip() (to *model.Profile, ok bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now := f.o.Now()
+	for i, l := range f.chain {
+		if i != f.current && !now.Before(l.coolsAt) {
+			f.chain[f.current].coolsAt = now.Add(f.o.Cooldown)
+			f.current = i
+			return l.m.Profile(), true
+		}
+	}
+	return nil, false
+}
+
+// Len returns the number of models.
+func (f *Fallback) Len() int { return len(f.chain) }
+
 // Stream implements model.Model. Each switch is announced by a DeltaSwitch.
 func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
 	return func(yield func(model.Delta, error) bool) {

@@ -142,3 +142,19 @@ func TestConversationsShareWhatCoolsDown(t *testing.T) {
 		}
 	})
 }
+
+func TestAModelThatBringsNothingIsPassedOver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := resilient.NewFallback(resilient.FallbackOptions{Env: env}, newFake("p", "ok."), newFake("b", "ok."))
+		if to, ok := m.Skip(); !ok || to.Model != "b" || m.Profile().Model != "b" || m.Len() != 2 {
+			t.Errorf("it went on with %s", m.Profile().Model)
+		}
+		if _, ok := m.Skip(); ok || m.Profile().Model != "b" {
+			t.Errorf("it went back to %s, which cools down", m.Profile().Model)
+		}
+		time.Sleep(resilient.DefaultCooldown)
+		if to, ok := m.Skip(); !ok || to.Model != "p" {
+			t.Error("a model that has cooled down is not taken")
+		}
+	})
+}
