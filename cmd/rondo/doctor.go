@@ -14,10 +14,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/rondo-engine/rondo/internal/config"
+	"github.com/rondo-engine/rondo/internal/mask"
 	"github.com/rondo-engine/rondo/internal/sandbox"
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/postgres"
 )
 
 func newDoctorCommand(env *environment) *cobra.Command {
@@ -73,8 +75,8 @@ func (d *doctor) line(verdict, what, found, advice string) {
 func (d *doctor) examine(ctx context.Context, flags []config.Setting) {
 	d.ok("version", "%s", versionLine())
 	d.home()
-	d.sessions(ctx)
 	if l := d.config(flags); l != nil {
+		d.sessions(ctx, l)
 		d.model(ctx, l)
 	}
 	d.program("shell", []string{"bash", "sh"}, "install bash: the shell tool runs commands with it")
@@ -107,9 +109,13 @@ func (d *doctor) home() {
 	d.ok("home", "%s can be written to", home)
 }
 
-func (d *doctor) sessions(ctx context.Context) {
+func (d *doctor) sessions(ctx context.Context, l *config.Loaded) {
+	where, advice := "", "move sessions.db in RONDO_HOME aside; a new one is made"
+	if l.Store != "" {
+		where, advice = " in "+mask.URL(l.Store), "the store is from "+l.Source("store")
+	}
 	var all []store.Session
-	err := d.env.withStore(ctx, func(s store.Full) (err error) {
+	err := d.env.withSessions(ctx, l, func(s store.Full) (err error) {
 		all, err = s.List(ctx, store.ListOptions{})
 		return err
 	})
@@ -117,9 +123,9 @@ func (d *doctor) sessions(ctx context.Context) {
 	case errors.Is(err, errNoSessions):
 		d.ok("sessions", "none yet")
 	case err != nil:
-		d.fail("sessions", err.Error(), "move sessions.db in RONDO_HOME aside; a new one is made")
+		d.fail("sessions", err.Error(), advice)
 	default:
-		d.ok("sessions", "%d", len(all))
+		d.ok("sessions", "%d%s", len(all), where)
 	}
 }
 
@@ -134,8 +140,8 @@ func (d *doctor) config(flags []config.Setting) *config.Loaded {
 	if errors.Is(err, fs.ErrNotExist) {
 		return l
 	}
-	if err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && l.Files.APIKey != "" {
-		d.warn("config", "others can read "+l.HomeFile+", which holds a key", "chmod 600 "+l.HomeFile)
+	if err == nil && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" && (l.Files.APIKey != "" || postgres.Password(l.Files.Store) != "") {
+		d.warn("config", "others can read "+l.HomeFile+", which holds a key or a password", "chmod 600 "+l.HomeFile)
 	}
 	return l
 }

@@ -20,7 +20,7 @@ import (
 
 func TestMain(m *testing.M) {
 	sandbox.Init() // the tests' program is its own helper
-	testscript.Main(m, map[string]func(){"rondo": main})
+	testscript.Main(runner{m, database}, map[string]func(){"rondo": main})
 }
 
 // TestScripts runs testdata/script/*.txtar. A script has a home and a

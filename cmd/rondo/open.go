@@ -13,6 +13,7 @@ import (
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/model/wire"
+	"github.com/rondo-engine/rondo/store/postgres"
 )
 
 // spareWait is the longest wait for a model that has others to fall back to.
@@ -35,6 +36,7 @@ func newModels(env *environment, settings *config.Loaded) *models {
 		env: env, settings: settings, limits: env.limits(),
 		breakers: resilient.NewBreakers(resilient.BreakerOptions{}), secrets: new(model.Secrets),
 	}
+	m.secrets.Add(postgres.Password(settings.Store))
 	for _, k := range provider.All() {
 		for _, name := range k.KeyEnv {
 			m.secrets.Add(env.Getenv(name))

@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -15,7 +12,6 @@ import (
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
-	"github.com/rondo-engine/rondo/store/sqlite"
 )
 
 func newSessionsCommand(env *environment) *cobra.Command {
@@ -35,41 +31,6 @@ by the beginning of one, by its title, or as "last", the one used last here.`,
 	)
 	return c
 }
-
-// sessionStore opens the user's sessions.
-func (e *environment) sessionStore(ctx context.Context) (store.Full, error) {
-	home, err := e.home()
-	if err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(home, 0o700); err != nil {
-		return nil, badHome(err)
-	}
-	s, err := sqlite.Open(ctx, filepath.Join(home, "sessions.db"), sqlite.Options{})
-	if err != nil {
-		return nil, err
-	}
-	return s, nil
-}
-
-// withStore opens the sessions for f; before there are any it makes none.
-func (e *environment) withStore(ctx context.Context, f func(store.Full) error) (err error) {
-	home, err := e.home()
-	if err != nil {
-		return err
-	}
-	if _, err := os.Stat(filepath.Join(home, "sessions.db")); errors.Is(err, fs.ErrNotExist) {
-		return errNoSessions
-	}
-	s, err := e.sessionStore(ctx)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	return f(s)
-}
-
-var errNoSessions = usagef("there are no sessions yet: rondo run \"TASK\" makes the first")
 
 // withSession finds the session that ref names for f.
 func (e *environment) withSession(ctx context.Context, ref string, f func(store.Full, store.Session) error) error {

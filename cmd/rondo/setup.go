@@ -45,7 +45,7 @@ type setup struct {
 	notes []string
 }
 
-// newSetup opens the model, the tools and the sessions. The sessions' file is
+// newSetup opens the model, the tools and the sessions. The sessions' store is
 // opened while the rest is made, since both take a moment.
 func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir string) (*setup, error) {
 	type opened struct {
@@ -54,7 +54,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 	}
 	sessions := make(chan opened, 1)
 	go func() {
-		s, err := env.sessionStore(ctx)
+		s, err := env.openSessions(ctx, settings)
 		sessions <- opened{s, err}
 	}()
 	set := &setup{env: env, settings: settings, models: newModels(env, settings)}

@@ -27,6 +27,9 @@ func (e *environment) snapshotDir() (snapshot.Dir, error) {
 func (s *setup) keepSnapshots(o *rondo.Options) error {
 	dir, err := s.env.snapshotDir()
 	o.Snapshots, o.Snapshot = dir, snapshot.Strategy(s.settings.Agent.Snapshot)
+	if shared, ok := s.store.(snapshot.Sessions); ok {
+		o.Snapshots = snapshot.Shared{Files: dir, Sessions: shared}
+	}
 	return err
 }
 

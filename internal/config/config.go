@@ -12,7 +12,7 @@
 //	yaml:"name"     its name
 //	oneof:"a b"     the values that it may have
 //	min:"0"         its least value; max:"1" its greatest
-//	secret:"yes"    never print it
+//	secret:"yes"    never print it; secret:"url" but for a password in it
 //	trusted:"yes"   not in a project's file unless the folder is trusted
 package config
 
@@ -30,8 +30,11 @@ type Config struct {
 	Tools           []string `yaml:"tools"`
 	NoTools         bool     `yaml:"no_tools"`
 	Toolset         string   `yaml:"toolset"`
-	Approve         string   `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
-	Sandbox         string   `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
+	// Store is the URL of the database that sessions are kept in; empty for a
+	// file.
+	Store   string `yaml:"store" secret:"url" trusted:"yes"`
+	Approve string `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
+	Sandbox string `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
 	// SandboxNetwork lets confined commands use the network, SandboxWritable
 	// are directories that they may write to besides.
 	SandboxNetwork  bool                 `yaml:"sandbox_network" trusted:"yes"`

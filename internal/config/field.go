@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/rondo-engine/rondo/internal/mask"
 )
 
 // field is a key of a struct.
@@ -220,10 +222,13 @@ func text(v reflect.Value, tag reflect.StructTag) string {
 		return strings.Join(v.Interface().([]string), ", ")
 	}
 	s := fmt.Sprint(v.Interface())
-	if tag.Get("secret") != "" {
-		return Mask(s)
+	switch tag.Get("secret") {
+	case "":
+		return s
+	case "url":
+		return mask.URL(s)
 	}
-	return s
+	return Mask(s)
 }
 
 // Mask hides a secret but for its end, by which its owner knows it.

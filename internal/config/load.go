@@ -41,6 +41,7 @@ var variables = []Setting{
 	{Path: "base_url", From: "RONDO_BASE_URL"},
 	{Path: "api_mode", From: "RONDO_API_MODE"},
 	{Path: "api_key", From: "RONDO_API_KEY"},
+	{Path: "store", From: "RONDO_STORE"},
 }
 
 // Loaded is the configuration that holds and where each value is from.

@@ -6,12 +6,12 @@ import "strings"
 const callID = "RONDO_CALL_ID"
 
 // secretNames are the variables with keys of model providers whose names do not
-// end in _API_KEY.
+// end in _API_KEY, and rondo's own with a password.
 var secretNames = map[string]bool{
 	"ANTHROPIC_AUTH_TOKEN": true, "CLAUDE_CODE_OAUTH_TOKEN": true, "AWS_BEARER_TOKEN_BEDROCK": true,
 	"REPLICATE_API_TOKEN": true, "HF_TOKEN": true, "HUGGING_FACE_HUB_TOKEN": true, "HUGGINGFACEHUB_API_TOKEN": true,
 	"AZURE_OPENAI_KEY": true, "OPENAI_KEY": true, "GITHUB_MODELS_TOKEN": true, "CLOUDFLARE_API_TOKEN": true,
-	"COHERE_KEY": true, "CO_API_KEY": true,
+	"COHERE_KEY": true, "CO_API_KEY": true, "RONDO_STORE": true,
 }
 
 // Environ returns the environment for a command: base without the keys of model

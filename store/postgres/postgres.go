@@ -30,6 +30,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/rondo-engine/rondo/internal/mask"
 	"github.com/rondo-engine/rondo/store"
 )
 
@@ -98,7 +99,7 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open session store: %w", err)
 	}
-	s := &Store{url: Redact(url), o: o, locks: locks{held: map[string]claim{}, config: config.ConnConfig}}
+	s := &Store{url: mask.URL(url), o: o, locks: locks{held: map[string]claim{}, config: config.ConnConfig}}
 	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
 		if err = s.migrate(ctx); err != nil {
 			s.pool.Close()

@@ -7,33 +7,13 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/rondo-engine/rondo/internal/mask"
 )
 
 // IsURL reports whether text is the URL of a PostgreSQL database.
 func IsURL(text string) bool {
 	return strings.HasPrefix(text, "postgres://") || strings.HasPrefix(text, "postgresql://")
-}
-
-// masked stands in the place of passwords.
-const masked = "****"
-
-// Redact returns the URL of a database without its password, to be shown.
-func Redact(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || !IsURL(text) {
-		return "postgres://" + masked
-	}
-	if _, has := u.User.Password(); has {
-		u.User = url.UserPassword(u.User.Username(), masked)
-	}
-	q := u.Query()
-	for name := range q {
-		if strings.Contains(strings.ToLower(name), "password") {
-			q.Set(name, masked)
-		}
-	}
-	u.RawQuery = q.Encode()
-	return strings.ReplaceAll(u.String(), url.QueryEscape(masked), masked)
 }
 
 // Password returns the password in the URL of a database; empty for none.
@@ -87,5 +67,5 @@ func unreadable(text string, err error) error {
 	if p := Password(text); p != "" && strings.Contains(inner.Error(), p) {
 		return errURL
 	}
-	return errors.New(Redact(text) + ": the URL of the session store is not right: " + inner.Error())
+	return errors.New(mask.URL(text) + ": the URL of the session store is not right: " + inner.Error())
 }
