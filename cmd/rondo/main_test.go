@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -45,7 +46,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"session": makeSession, "server": startServer, "sent": checkSent,
+			"session": makeSession, "damage": damage, "server": startServer, "sent": checkSent,
 		},
 	})
 }
@@ -72,4 +73,21 @@ func makeSession(ts *testscript.TestScript, _ bool, args []string) {
 	}
 	ts.Check(s.Append(ctx, args[0], msgs, store.Update{EndReason: "end_turn", Usage: model.Usage{Input: 100, Output: 7}, Calls: 2, CostUSD: 0.25}))
 	ts.Check(s.Close())
+}
+
+// damage is the script command "damage FILE AT LENGTH": it overwrites bytes of
+// a file with zeros; a length of "all" is the rest of it.
+func damage(ts *testscript.TestScript, _ bool, args []string) {
+	name := ts.MkAbs(args[0])
+	data, err := os.ReadFile(name)
+	ts.Check(err)
+	at, err := strconv.Atoi(args[1])
+	ts.Check(err)
+	n := len(data) - at
+	if args[2] != "all" {
+		n, err = strconv.Atoi(args[2])
+		ts.Check(err)
+	}
+	clear(data[at : at+n])
+	ts.Check(os.WriteFile(name, data, 0o600))
 }

@@ -27,7 +27,7 @@ by the beginning of one, by its title, or as "last", the one used last here.`,
 	c.AddCommand(
 		newSessionsList(env), newSessionsShow(env), newSessionsSearch(env),
 		newSessionsRename(env), newSessionsExport(env), newSessionsImport(env),
-		newSessionsDelete(env), newSessionsPrune(env),
+		newSessionsDelete(env), newSessionsPrune(env), newSessionsCheck(env), newSessionsRepair(env),
 	)
 	return c
 }

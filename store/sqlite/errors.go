@@ -58,3 +58,9 @@ func isBusy(err error) bool {
 	}
 	return false
 }
+
+// IsDamaged reports whether err says that the file is not sound, or none of a
+// store: Repair may help.
+func IsDamaged(err error) bool {
+	return code(err) == sqlite3.SQLITE_CORRUPT || code(err) == sqlite3.SQLITE_NOTADB
+}

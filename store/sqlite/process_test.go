@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -17,13 +19,19 @@ import (
 )
 
 // childEnv makes the test binary a process that writes to a store: its value
-// is the file, the session and the number of messages.
+// is the file, the session and the number of messages. A session "repair" has it
+// repair the file instead.
 const childEnv = "RONDO_STORE_CHILD"
 
 // child appends messages to a session that it creates and prints the id of
 // each when it is acknowledged.
 func child(spec string) error {
 	f := strings.Split(spec, "|")
+	if f[1] == "repair" {
+		fmt.Println("begins")
+		_, err := sqlite.Repair(context.Background(), f[0], sqlite.RepairOptions{})
+		return err
+	}
 	s, err := sqlite.Open(context.Background(), f[0], sqlite.Options{})
 	if err != nil {
 		return err
@@ -163,5 +171,59 @@ func TestTwoStoresAppendToOneSession(t *testing.T) {
 		if m.ID != strconv.Itoa(i) {
 			t.Errorf("message %d is %s", i, m.ID)
 		}
+	}
+}
+
+// A repair that is killed at any moment is taken up by the next, and loses
+// nothing more.
+func TestARepairThatIsKilledIsTakenUp(t *testing.T) {
+	kills := 12
+	if testing.Short() || raceDetector {
+		kills = 3
+	}
+	path, s := fillSome(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	overwrite(t, path, 0, 100, zero)
+	begun := time.Now()
+	whole := filepath.Join(t.TempDir(), "whole.db")
+	copyTo(t, path, whole)
+	if _, err := sqlite.Repair(t.Context(), whole, sqlite.RepairOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	takes := time.Since(begun)
+	killed := 0
+	for i := range kills {
+		torn := filepath.Join(t.TempDir(), "torn.db")
+		copyTo(t, path, torn)
+		cmd, out, stderr := startChild(t, torn, "repair", 0)
+		if !out.Scan() {
+			t.Fatalf("the child ended early: %s", stderr)
+		}
+		time.AfterFunc(takes*time.Duration(i+1)/time.Duration(kills), func() { _ = cmd.Process.Kill() })
+		if cmd.Wait() != nil {
+			killed++
+		}
+		r, err := sqlite.Repair(t.Context(), torn, sqlite.RepairOptions{})
+		if err != nil {
+			t.Fatalf("after kill %d: %v", i, err)
+		}
+		st := open(t, torn)
+		if report, err := st.Check(t.Context()); err != nil || len(report.Problems) > 0 || report.Messages != someSessions*someMessages {
+			t.Errorf("after kill %d: %+v, %v; the repair says %+v", i, report, err, r)
+		}
+	}
+	t.Logf("%d of %d were killed", killed, kills)
+}
+
+func copyTo(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }

@@ -135,7 +135,7 @@ const headSize = 100
 
 // backup copies the file and its log.
 func (p *repair) backup() error {
-	p.r.Backup = p.path + ".damaged-" + p.o.Now().UTC().Format("20060102-150405")
+	p.r.Backup = p.path + ".damaged-" + p.o.Now().UTC().Format("20060102-150405.000")
 	if err := copyFile(p.r.Backup, io.NewSectionReader(p.f, 0, 1<<62)); err != nil {
 		return fmt.Errorf("keep a copy of the file: %w", err)
 	}
