@@ -34,3 +34,18 @@ func TestEveryCommandExplainsItself(t *testing.T) {
 	}
 	look(newRootCommand(&environment{}))
 }
+
+// A command is made by its name alone, so the names must be those that the
+// commands have.
+func TestSubcommandsHaveTheirNames(t *testing.T) {
+	for _, s := range subcommands() {
+		env := &environment{Args: []string{s.name}}
+		root := newRootCommand(env)
+		if made := root.Commands(); len(made) != 1 || made[0].Name() != s.name {
+			t.Errorf("%s makes %d commands", s.name, len(made))
+		}
+	}
+	if all := newRootCommand(&environment{Args: []string{"help"}}).Commands(); len(all) != len(subcommands()) {
+		t.Errorf("help knows %d commands of %d", len(all), len(subcommands()))
+	}
+}

@@ -37,24 +37,52 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 		return usagef("%w: %s --help shows the flags", err, c.CommandPath())
 	})
 	root.CompletionOptions.HiddenDefaultCmd = true
-	root.AddCommand(
-		newRunCommand(env),
-		newDemoCommand(env),
-		newConfigCommand(env),
-		newDoctorCommand(env),
-		newHooksCommand(env),
-		newMCPCommand(env),
-		newModelsCommand(env),
-		newMemoryCommand(env),
-		newSessionsCommand(env),
-		newSnapshotCommand(env),
-		newSkillsCommand(env),
-		newPromptSizeCommand(env),
-		newToolsCommand(env),
-		newWireCommand(env),
-		newVersionCommand(env),
-	)
+	addCommands(root, env)
 	return root
+}
+
+// subcommand makes the command of a name.
+type subcommand struct {
+	name string
+	make func(*environment) *cobra.Command
+}
+
+// subcommands are all commands, in the order in which the help lists them.
+func subcommands() []subcommand {
+	return []subcommand{
+		{"run", newRunCommand},
+		{"demo", newDemoCommand},
+		{"config", newConfigCommand},
+		{"doctor", newDoctorCommand},
+		{"hooks", newHooksCommand},
+		{"mcp", newMCPCommand},
+		{"models", newModelsCommand},
+		{"memory", newMemoryCommand},
+		{"sessions", newSessionsCommand},
+		{"snapshot", newSnapshotCommand},
+		{"skills", newSkillsCommand},
+		{"prompt-size", newPromptSizeCommand},
+		{"tools", newToolsCommand},
+		{"wire", newWireCommand},
+		{"version", newVersionCommand},
+	}
+}
+
+// addCommands adds the command that the first argument names. Where it names
+// none, as for help, all are added: to make one takes a moment, and every start
+// would spend it on each.
+func addCommands(root *cobra.Command, env *environment) {
+	all := subcommands()
+	for _, s := range all {
+		if len(env.Args) > 0 && env.Args[0] == s.name {
+			root.AddCommand(s.make(env))
+			root.CompletionOptions.DisableDefaultCmd = true
+			return
+		}
+	}
+	for _, s := range all {
+		root.AddCommand(s.make(env))
+	}
 }
 
 // group makes c a command that only holds others: alone it shows its help, and
