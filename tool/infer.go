@@ -12,15 +12,17 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 )
 
-// inferSchema makes the schema of a struct of arguments.
-func inferSchema(typ reflect.Type) (stdjson.RawMessage, error) {
+// inferSchema makes the schema of a struct of arguments. plain says that it is in
+// the form that providers accept.
+func inferSchema(typ reflect.Type) (schema stdjson.RawMessage, plain bool, err error) {
 	if typ.Kind() != reflect.Struct {
-		return nil, fmt.Errorf("arguments are a %s, want a struct", typ)
+		return nil, false, fmt.Errorf("arguments are a %s, want a struct", typ)
 	}
 	if s, ok := appendPlain(nil, typ, reflect.StructField{}); ok {
-		return s, nil
+		return s, true, nil
 	}
-	return librarySchema(typ)
+	schema, err = librarySchema(typ)
+	return schema, false, err
 }
 
 // librarySchema makes the schema of any struct.
@@ -77,7 +79,8 @@ func addEnum(s *jsonschema.Schema, f reflect.StructField) error {
 
 // appendPlain appends the schema of a type, if it is one of those that arguments
 // mostly consist of: text, numbers, booleans, lists, and structs of them. It
-// gives what the library gives and costs next to nothing, which counts since
+// gives what the library gives, in the form of model.NormaliseSchema, and costs
+// next to nothing, which counts since
 // each start of a program infers the schemas of all its tools. f is the member
 // that has the type.
 func appendPlain(b []byte, typ reflect.Type, f reflect.StructField) ([]byte, bool) {
@@ -117,9 +120,6 @@ func appendPlain(b []byte, typ reflect.Type, f reflect.StructField) ([]byte, boo
 
 // appendMembers appends the members of a struct and which of them are required.
 func appendMembers(b []byte, typ reflect.Type) ([]byte, bool) {
-	if typ.NumField() == 0 {
-		return b, true
-	}
 	var required []string
 	b = append(b, `,"properties":{`...)
 	for i := range typ.NumField() {

@@ -20,11 +20,10 @@ import (
 // not have are ignored in a call.
 func New[A any](t Tool, run func(ctx context.Context, call Call, args A) (Result, error)) (*Tool, error) {
 	if len(t.Schema) == 0 {
-		schema, err := inferSchema(reflect.TypeFor[A]())
-		if err != nil {
+		var err error
+		if t.Schema, t.plain, err = inferSchema(reflect.TypeFor[A]()); err != nil {
 			return nil, fmt.Errorf("infer schema of tool %q: %w", t.Name, err)
 		}
-		t.Schema = schema
 	}
 	t.Run = func(ctx context.Context, call Call) (Result, error) {
 		var args A
@@ -78,6 +77,9 @@ func (t *Tool) check() error {
 	}
 	if t.Run == nil {
 		return fmt.Errorf("tool %q has no Run function", t.Name)
+	}
+	if t.plain {
+		return nil
 	}
 	var root struct {
 		Type any `json:"type"`

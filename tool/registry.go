@@ -65,9 +65,12 @@ func newEntry(t *Tool) (*entry, error) {
 	if err := t.check(); err != nil {
 		return nil, err
 	}
-	sent, err := model.NormaliseSchema(t.Schema)
-	if err != nil {
-		return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+	sent := t.Schema
+	if !t.plain {
+		var err error
+		if sent, err = model.NormaliseSchema(t.Schema); err != nil {
+			return nil, fmt.Errorf("tool %q: %w", t.Name, err)
+		}
 	}
 	e := &entry{tool: t, schema: t.schema, offered: !t.Hidden}
 	e.spec = model.ToolSpec{Name: t.Name, Description: t.Description, Schema: sent}

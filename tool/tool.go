@@ -30,6 +30,9 @@ type Tool struct {
 	Toolset string
 	// ReadOnly says that the tool changes nothing that outlives the call.
 	ReadOnly bool
+	// Looks says of a tool that is not ReadOnly which calls change nothing all
+	// the same, so that they may run while a plan is made; nil for none.
+	Looks func(args json.RawMessage) bool
 	// Interactive says that the tool asks the user: it runs alone.
 	Interactive bool
 	// TopOnly says that child agents do not get the tool: it speaks with the
@@ -43,6 +46,10 @@ type Tool struct {
 	// Access says what a call with these arguments touches. nil means nothing
 	// shared for a read-only tool, and everything for any other.
 	Access func(args json.RawMessage) Access
+	// Types says what a call types into a program that runs already, for
+	// whoever has to approve of it; nil if a call may type nothing, and so is
+	// what it returns for a call that does not.
+	Types func(call Call) *Typed
 	// MaxResult bounds the result in bytes; 0 takes the limit of Limits.
 	MaxResult int
 	// Timeout bounds a call; 0 takes the limit of the Options that it is
@@ -55,6 +62,8 @@ type Tool struct {
 
 	// schema is Schema compiled, if New made the tool.
 	schema *lazySchema
+	// plain says that New inferred Schema in the form that providers accept.
+	plain bool
 }
 
 // Access says what a tool call touches, so that calls which do not disturb each
@@ -66,6 +75,19 @@ type Access struct {
 	// that writes a key waits for all that name it before; readers share it.
 	// Prefix keys end in "/": they stand for everything below.
 	Reads, Writes []string
+}
+
+// Typed is what a call types into a program that runs already. What it does depends
+// on what reads it: to a shell it is commands.
+type Typed struct {
+	// Command is the shell command that the program was started with, Dir where
+	// it was started.
+	Command, Dir string
+	// Before is all that was typed into it before, Text what comes now.
+	Before, Text string
+	// Terminal says that the program has a terminal, where control characters
+	// are keys.
+	Terminal bool
 }
 
 // Call is one call of a tool.
