@@ -16,6 +16,7 @@ const (
 	// continues it is looked for and made in one go.
 	sqlParent = "WITH " + sqlFence + " SELECT n FROM rondo_sessions WHERE id = $1 AND " + fenced + " FOR UPDATE"
 	sqlNext   = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE parent = $1 AND parent <> '' AND relation = 'compression')"
+	sqlMade   = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE id = $1 AND parent = $2)"
 	sqlEnd    = "UPDATE rondo_sessions SET end_reason = 'compression' WHERE id = $1"
 	// sqlFill gives a new session its first messages, which no search finds.
 	sqlFill = `WITH at AS (UPDATE rondo_sessions SET messages = cardinality($2::text[]) WHERE id = $1 RETURNING n)
@@ -34,7 +35,13 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 		return err
 	}
 	session.Stamp(s.o.Now())
-	err := s.write(ctx, func(tx pgx.Tx) error { return s.goOn(ctx, tx, session, msgs) })
+	err := s.write(ctx, func(tx pgx.Tx, doubt bool) error {
+		err := s.goOn(ctx, tx, session, msgs)
+		if doubt && errors.Is(err, store.ErrContinued) {
+			return firstDid(ctx, tx, session, err)
+		}
+		return err
+	})
 	if errors.Is(err, store.ErrNotFound) {
 		err = s.whyNot(ctx, session.Parent)
 	}
@@ -67,6 +74,16 @@ func (s *Store) goOn(ctx context.Context, tx pgx.Tx, session store.Session, msgs
 	b.Queue(sqlEnd, parent)
 	b.Queue(sqlFill, escape(session.ID), ids, roles, bodies)
 	return tx.SendBatch(ctx, b).Close()
+}
+
+// firstDid returns nil if an attempt before made the session that goes on, and
+// else err.
+func firstDid(ctx context.Context, tx pgx.Tx, s store.Session, err error) error {
+	var made bool
+	if asked := tx.QueryRow(ctx, sqlMade, escape(s.ID), escape(s.Parent)).Scan(&made); asked != nil || made {
+		return asked
+	}
+	return err
 }
 
 // Tip implements store.Continuer.

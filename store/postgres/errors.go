@@ -16,7 +16,23 @@ const (
 	tooManyConnections   = "53300"
 	cannotConnectNow     = "57P03"
 	undefinedTable       = "42P01"
+	// With these the server ends a connection, and what it was doing.
+	adminShutdown      = "57P01"
+	crashShutdown      = "57P02"
+	idleSessionTimeout = "57P05"
 )
+
+// lostError says that the connection broke while it was used.
+type lostError struct {
+	err    error
+	passes bool
+}
+
+func (e *lostError) Error() string {
+	return "the connection broke: " + e.err.Error()
+}
+
+func (e *lostError) Unwrap() error { return e.err }
 
 // titleKey is the constraint that two transactions break which choose the same
 // free title.
@@ -57,8 +73,14 @@ func (s *Store) explain(err error) error {
 		}
 		return fmt.Errorf("%s: %w", s.url, err)
 	}
+	if e, ok := errors.AsType[*lostError](err); ok && !e.passes {
+		return fmt.Errorf("%s: %w; what was to be written may be there or not: look before doing it again", s.url, err)
+	}
 	if _, ok := errors.AsType[*pgconn.ConnectError](err); ok {
 		return fmt.Errorf("%s: the server cannot be reached: check that it runs and that host and port are right: %w", s.url, err)
+	}
+	if _, ok := errors.AsType[*lostError](err); ok {
+		return fmt.Errorf("%s: %w", s.url, err)
 	}
 	if errors.Is(err, ErrNewerSchema) || errors.Is(err, errEncoding) {
 		return fmt.Errorf("%s: %w", s.url, err)
@@ -66,15 +88,19 @@ func (s *Store) explain(err error) error {
 	return err
 }
 
-// passes reports whether err may be gone when the same is tried again, and that
-// it is sure that nothing was written.
+// passes reports whether err may be gone when the same is tried again, and
+// nothing speaks against it.
 func (s *Store) passes(err error) bool {
 	if err == nil {
 		return false
 	}
+	if e, ok := errors.AsType[*lostError](err); ok {
+		return e.passes
+	}
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		switch e.Code {
-		case serializationFailure, deadlockDetected, tooManyConnections, cannotConnectNow:
+		case serializationFailure, deadlockDetected, tooManyConnections, cannotConnectNow,
+			adminShutdown, crashShutdown, idleSessionTimeout:
 			return true
 		case uniqueViolation:
 			return e.ConstraintName == titleKey

@@ -33,7 +33,9 @@ func (s *Store) Note(ctx context.Context, id string, notes ...store.Note) error 
 	for i, n := range notes {
 		times[i], kinds[i], bodies[i] = n.Time.UnixNano(), escape(n.Kind), escape(string(n.Body))
 	}
-	err := s.ask(ctx, func(b *pgx.Batch) { b.Queue(sqlNote, escape(id), times, kinds, bodies).QueryRow(written) })
+	err := s.use(ctx, once, func(c *pgx.Conn) error {
+		return written(c.QueryRow(ctx, sqlNote, escape(id), times, kinds, bodies))
+	})
 	if err != nil {
 		return fmt.Errorf("note about session %s: %w", id, err)
 	}

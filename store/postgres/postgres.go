@@ -128,28 +128,43 @@ func (s *Store) Close() error {
 	return nil
 }
 
+// attempts say what to do when a connection breaks while it is used.
+type attempts int
+
+const (
+	once     attempts = iota // nothing: what was written may be there, or not
+	repeated                 // the same again, which then knows what to do
+)
+
 // use runs f on a connection, again if what it met passes.
-func (s *Store) use(ctx context.Context, f func(*pgx.Conn) error) error {
+func (s *Store) use(ctx context.Context, a attempts, f func(*pgx.Conn) error) error {
 	return s.explain(s.patiently(ctx, func(ctx context.Context) error {
 		c, err := s.pool.Acquire(ctx)
 		if err != nil {
 			return err
 		}
 		defer c.Release()
-		return f(c.Conn())
+		err = f(c.Conn())
+		if err != nil && ctx.Err() == nil && c.Conn().IsClosed() && !s.passes(err) {
+			err = &lostError{err, a == repeated}
+		}
+		return err
 	}))
 }
 
-// ask sends b, which reads or writes, in one round trip and one transaction.
+// ask reads what b asks for in one round trip.
 func (s *Store) ask(ctx context.Context, fill func(b *pgx.Batch)) error {
-	return s.use(ctx, func(c *pgx.Conn) error {
-		b := new(pgx.Batch)
-		fill(b)
-		return c.SendBatch(ctx, b).Close()
-	})
+	return s.use(ctx, repeated, func(c *pgx.Conn) error { return send(ctx, c, fill) })
 }
 
-// look is ask for reads that must see the same moment.
+// send sends what fill asks for in one round trip and one transaction.
+func send(ctx context.Context, c *pgx.Conn, fill func(b *pgx.Batch)) error {
+	b := new(pgx.Batch)
+	fill(b)
+	return c.SendBatch(ctx, b).Close()
+}
+
+// look is ask for what must be seen at the same moment.
 func (s *Store) look(ctx context.Context, fill func(b *pgx.Batch)) error {
 	return s.ask(ctx, func(b *pgx.Batch) {
 		b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
@@ -158,9 +173,15 @@ func (s *Store) look(ctx context.Context, fill func(b *pgx.Batch)) error {
 	})
 }
 
-// write runs f in a transaction, anew if others got in its way.
-func (s *Store) write(ctx context.Context, f func(pgx.Tx) error) error {
-	return s.use(ctx, func(c *pgx.Conn) error { return pgx.BeginFunc(ctx, c, f) })
+// write runs f in a transaction, anew if others got in its way. It is told that
+// there is doubt when an attempt before may have been committed.
+func (s *Store) write(ctx context.Context, f func(tx pgx.Tx, doubt bool) error) error {
+	lost := false
+	return s.use(ctx, repeated, func(c *pgx.Conn) error {
+		doubt := lost
+		defer func() { lost = lost || c.IsClosed() }()
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(tx, doubt) })
+	})
 }
 
 // patiently runs f until it does not fail by what passes, or the time for

@@ -115,7 +115,7 @@ func (s *Store) lookInto(ctx context.Context, id string, fill func(b *pgx.Batch)
 func (s *Store) Mend(ctx context.Context, id string, r store.Repair) error {
 	body, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
 	if err == nil {
-		err = s.change(ctx, sqlMend, escape(id), escape(string(body)))
+		err = s.change(ctx, once, sqlMend, escape(id), escape(string(body)))
 	}
 	if err != nil {
 		return fmt.Errorf("mend session %s: %w", id, err)
@@ -124,8 +124,8 @@ func (s *Store) Mend(ctx context.Context, id string, r store.Repair) error {
 }
 
 // change runs a statement that changes a row of a session or finds none.
-func (s *Store) change(ctx context.Context, sql string, args ...any) error {
-	return s.use(ctx, func(c *pgx.Conn) error {
+func (s *Store) change(ctx context.Context, a attempts, sql string, args ...any) error {
+	return s.use(ctx, a, func(c *pgx.Conn) error {
 		done, err := c.Exec(ctx, sql, args...)
 		if err == nil && done.RowsAffected() == 0 {
 			err = store.ErrNotFound
@@ -158,7 +158,7 @@ func (s *Store) Repairs(ctx context.Context, id string) (list []store.Repair, er
 
 // SaveState implements store.Stater.
 func (s *Store) SaveState(ctx context.Context, id string, state []byte) error {
-	err := s.change(ctx, sqlSaveState, escape(id), s.locks.token(id), escape(string(state)))
+	err := s.change(ctx, repeated, sqlSaveState, escape(id), s.locks.token(id), escape(string(state)))
 	if errors.Is(err, store.ErrNotFound) {
 		err = s.whyNot(ctx, id)
 	}
@@ -171,7 +171,7 @@ func (s *Store) SaveState(ctx context.Context, id string, state []byte) error {
 // State implements store.Stater.
 func (s *Store) State(ctx context.Context, id string) ([]byte, error) {
 	var state []byte
-	err := s.use(ctx, func(c *pgx.Conn) error {
+	err := s.use(ctx, repeated, func(c *pgx.Conn) error {
 		var text *string
 		err := c.QueryRow(ctx, sqlState, escape(id)).Scan(&text)
 		if errors.Is(err, pgx.ErrNoRows) {

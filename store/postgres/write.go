@@ -20,6 +20,8 @@ const (
 		ON CONFLICT (id) DO NOTHING`
 	sqlTaken  = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE title = $1 AND id <> $2)"
 	sqlRename = "UPDATE rondo_sessions SET title = $2, title_key = $3 WHERE id = $1"
+	sqlHold   = "SELECT FROM rondo_sessions WHERE id = $1 FOR UPDATE"
+	sqlLanded = `SELECT EXISTS (SELECT FROM rondo_messages m JOIN rondo_sessions s ON s.n = m.session WHERE s.id = $1 AND m.id = $2)`
 	sqlDelete = "DELETE FROM rondo_sessions WHERE id = $1"
 
 	// sqlFence yields a row if the lock on session $1 is still the one that
@@ -57,7 +59,13 @@ func (s *Store) Create(ctx context.Context, session store.Session) error {
 		return err
 	}
 	session.Stamp(s.o.Now())
-	err := s.write(ctx, func(tx pgx.Tx) error { return create(ctx, tx, session) })
+	err := s.write(ctx, func(tx pgx.Tx, doubt bool) error {
+		err := create(ctx, tx, session)
+		if doubt && errors.Is(err, store.ErrExists) { // the first attempt made it
+			return nil
+		}
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", session.ID, err)
 	}
@@ -101,14 +109,7 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	if err := cmp.Or(store.CheckMessages(id, msgs), store.CheckEffects(id, effects)); err != nil {
 		return err
 	}
-	begin, ends := parted(effects)
-	args := s.recordArgs(id, msgs, u, begin)
-	var err error
-	if u.Title == "" && len(ends) == 0 {
-		err = s.ask(ctx, func(b *pgx.Batch) { b.Queue(sqlRecord, args...).QueryRow(written) })
-	} else {
-		err = s.write(ctx, func(tx pgx.Tx) error { return s.recordMore(ctx, tx, id, args, u.Title, ends) })
-	}
+	err := s.record(ctx, id, msgs, u, effects)
 	if errors.Is(err, store.ErrNotFound) {
 		err = s.whyNot(ctx, id)
 	}
@@ -116,6 +117,43 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 		return fmt.Errorf("append to session %s: %w", id, err)
 	}
 	return nil
+}
+
+// record writes in one round trip what need not be looked at before it counts. A
+// record with messages can be told from one that was not written.
+func (s *Store) record(ctx context.Context, id string, msgs []*message.Message, u store.Update, effects []store.Effect) error {
+	begin, ends := parted(effects)
+	args := s.recordArgs(id, msgs, u, begin)
+	how := once
+	if len(msgs) > 0 {
+		how = repeated
+	}
+	lost := false
+	return s.use(ctx, how, func(c *pgx.Conn) error {
+		doubt := lost
+		defer func() { lost = lost || c.IsClosed() }()
+		if !doubt && u.Title == "" && len(ends) == 0 {
+			return send(ctx, c, func(b *pgx.Batch) { b.Queue(sqlRecord, args...).QueryRow(written) })
+		}
+		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+			if doubt && len(msgs) > 0 {
+				if done, err := landed(ctx, tx, id, msgs); err != nil || done {
+					return err
+				}
+			}
+			return recordMore(ctx, tx, id, args, u.Title, ends)
+		})
+	})
+}
+
+// landed reports whether messages that may have been written were. An attempt
+// to write them that still goes on has its end first.
+func landed(ctx context.Context, tx pgx.Tx, id string, msgs []*message.Message) (done bool, err error) {
+	if _, err := tx.Exec(ctx, sqlHold, escape(id)); err != nil {
+		return false, err
+	}
+	err = tx.QueryRow(ctx, sqlLanded, escape(id), escape(msgs[len(msgs)-1].ID)).Scan(&done)
+	return done, err
 }
 
 // recordArgs are the arguments of sqlRecord.
@@ -150,7 +188,7 @@ func written(row pgx.Row) error {
 }
 
 // recordMore is what of a record must be looked at before it counts.
-func (s *Store) recordMore(ctx context.Context, tx pgx.Tx, id string, args []any, title string, ends []store.Effect) error {
+func recordMore(ctx context.Context, tx pgx.Tx, id string, args []any, title string, ends []store.Effect) error {
 	b := new(pgx.Batch)
 	b.Queue(sqlRecord, args...).QueryRow(written)
 	for _, e := range ends {
@@ -189,7 +227,7 @@ func (s *Store) whyNot(ctx context.Context, id string) error {
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.change(ctx, sqlDelete, escape(id))
+	err := s.change(ctx, once, sqlDelete, escape(id))
 	if err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
