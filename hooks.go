@@ -130,6 +130,15 @@ func (r *run) startSession(ctx context.Context) []string {
 	return notes
 }
 
+// continued tells hooks that the session goes on under another id.
+func (r *run) continued(ctx context.Context, from, to string) {
+	for _, h := range r.a.opts.Hooks {
+		if h.SessionContinued != nil {
+			r.hooked("session_continued", func() error { return h.SessionContinued(ctx, from, to) })
+		}
+	}
+}
+
 // endHooksTime bounds what hooks may take when a session is given back.
 const endHooksTime = 10 * time.Second
 

@@ -49,6 +49,7 @@ func (r *run) goOn(ctx context.Context, h message.History) (message.History, err
 		return h, err
 	}
 	s.rename(child.ID)
+	r.continued(ctx, parent.ID, child.ID)
 	s.system, r.system = system, system
 	r.result.SessionID = child.ID
 	r.events.rename(child.ID)

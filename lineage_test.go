@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 )
@@ -55,5 +56,20 @@ func TestALateCompressionIsDiscarded(t *testing.T) { // scenario 99
 	}
 	if len(told) != 2 || told[1].Compaction.Failure == "" {
 		t.Errorf("events %+v", told)
+	}
+}
+
+func TestHooksAreToldAsWhatASessionGoesOn(t *testing.T) {
+	m, _ := small(t, summaryRule+"reply times forever\n  text done\n")
+	var from, to string
+	a := newAgent(t, rondo.Options{Model: m, Store: store.NewMemory(), Hooks: []hook.Hooks{{
+		SessionContinued: func(_ context.Context, a, b string) error { from, to = a, b; return nil },
+	}}})
+	s := a.Session("")
+	defer s.Close()
+	id := s.ID()
+	res, err := s.Run(t.Context(), rondo.Request{Text: "and now this", History: talk(14)})
+	if err != nil || from != id || to != res.SessionID || from == to {
+		t.Errorf("session %s goes on as %s, told %q and %q, %v", id, res.SessionID, from, to, err)
 	}
 }

@@ -129,7 +129,10 @@ type Outcome struct {
 
 // Decide says whether a request may run, and asks if it has to.
 func (g *Guard) Decide(ctx context.Context, r Request) Outcome {
-	if r.Tool.Toolset == "shell" {
+	switch {
+	case r.Tool.Types != nil:
+		return g.decideTyped(ctx, r)
+	case r.Tool.Toolset == "shell":
 		return g.decideCommand(ctx, r)
 	}
 	paths := written(r)

@@ -37,6 +37,9 @@ type Hooks struct {
 	// when a session that was begun so is given back.
 	SessionStart func(ctx context.Context, s Session) (text string, err error)
 	SessionEnd   func(ctx context.Context, s Session) error
+	// SessionContinued is called when a conversation goes on as a session of
+	// its own, because it was compressed.
+	SessionContinued func(ctx context.Context, from, to string) error
 	// SubagentStart and SubagentStop are called around the run of a child
 	// agent.
 	SubagentStart func(ctx context.Context, s Subagent) error

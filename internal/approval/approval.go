@@ -135,16 +135,20 @@ const (
 )
 
 // Check judges a command that is to run in dir, absolute; empty is the workspace.
-func (c *Checker) Check(command, dir string) Verdict {
+func (c *Checker) Check(command, dir string) Verdict { return c.check(command, dir, "", false) }
+
+// check judges a command that is given in as its input; typed says that this comes
+// while it runs.
+func (c *Checker) check(command, dir, in string, typed bool) Verdict {
 	if dir == "" {
 		dir = c.Workspace
 	}
-	l := &look{c: c, steps: maxSteps, files: map[string]string{}, aliases: map[string]string{}}
+	l := &look{c: c, steps: maxSteps, files: map[string]string{}, aliases: map[string]string{}, typed: typed}
 	s := &scope{look: l, vars: map[string]variable{}, funcs: map[string]*function{}, cwd: filepath.ToSlash(dir)}
 	if c.fromOutside("BASH_ENV") {
 		s.loose = true
 	}
-	s.script(command, "")
+	s.script(command, in)
 	s.finish()
 	return l.verdict()
 }
@@ -164,6 +168,8 @@ type look struct {
 	files map[string]string
 	// aliases are the texts of aliases by their names.
 	aliases map[string]string
+	// typed says that the input comes while the command runs.
+	typed bool
 }
 
 func (l *look) verdict() Verdict {

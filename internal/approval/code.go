@@ -69,8 +69,8 @@ func clusterOfSwitches(letters string) bool {
 
 // readsCode reports whether the interpreter reads its program from its input.
 func (c *call) readsCode() bool {
-	if c.in == "" {
-		return false
+	if c.in == "" || c.typed {
+		return c.in != ""
 	}
 	for _, a := range c.args {
 		switch {

@@ -44,6 +44,7 @@ var only = map[string][]string{
 	"golang.org/x/sys":                       {"internal/sandbox"},
 	"flag":                                   {"internal/cmd"},
 	"os/exec":                                {"internal/proc", "internal/sandbox", "internal/cmd", "tool/builtin", "tool/mcp", "cmd/rondo", "internal/pgtest"},
+	"github.com/creack/pty":                  {"internal/proc"},
 	"github.com/jackc/pgx":                   {"store/postgres", "internal/pgtest"},
 	"github.com/modelcontextprotocol/go-sdk": {"tool/mcp"},
 	"net/http": {

@@ -26,7 +26,7 @@ func (f *family) rest() []int {
 }
 
 // killHolders ends the whole group: which of it holds the output is not known.
-func (f *family) killHolders(*os.File) int {
+func (f *family) killHolders(*os.File, string) int {
 	if syscall.Kill(-f.leader, syscall.SIGKILL) != nil {
 		return 0
 	}

@@ -135,33 +135,42 @@ func (f *family) rest() []int {
 		return nil
 	}
 	var pids []int
+	f.left = nil
 	for _, m := range f.members() {
 		if !slices.ContainsFunc(f.killed, func(k member) bool { return k.pid == m.pid && k.start == m.start }) {
-			pids = append(pids, m.pid)
+			pids, f.left = append(pids, m.pid), append(f.left, m)
 		}
 	}
 	return pids
 }
 
-// killHolders ends the members that hold the other end of pipe, and returns
-// their number.
-func (f *family) killHolders(pipe *os.File) int {
-	info, err := pipe.Stat()
-	if err != nil {
-		return 0
+// killHolders ends the members that hold the terminal of that name or, if it is
+// empty, the other end of pipe, and returns their number.
+func (f *family) killHolders(pipe *os.File, terminal string) int {
+	name := terminal
+	if name == "" {
+		name = pipeName(pipe)
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0
-	}
-	name := fmt.Sprintf("pipe:[%d]", st.Ino)
 	for _, m := range f.members() {
-		if holds(m.pid, name) && m.same() {
+		if name != "" && holds(m.pid, name) && m.same() {
 			_ = syscall.Kill(m.pid, syscall.SIGKILL)
 			f.killed = append(f.killed, m)
 		}
 	}
 	return len(f.killed)
+}
+
+// pipeName is how /proc names a pipe, "" if that is not known.
+func pipeName(pipe *os.File) string {
+	info, err := pipe.Stat()
+	if err != nil {
+		return ""
+	}
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("pipe:[%d]", st.Ino)
 }
 
 // holds reports whether a process has a file of that name open.

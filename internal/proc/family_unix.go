@@ -16,13 +16,29 @@ type family struct {
 	since  uint64   // when the leader began, if that is known
 	found  []member // those outside of the group that were sent SIGTERM
 	killed []member // those that were ended because they held the output
+	left   []member // those that were left running
 }
 
 // startInSession starts cmd as the leader of a new session, and so of a new
-// process group without a terminal. Its standard input is empty.
-func startInSession(cmd *exec.Cmd) error {
+// process group. It has no terminal but the one that it is given.
+func startInSession(cmd *exec.Cmd, w *wiring) error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if w.terminal != "" {
+		onTerminal(cmd.SysProcAttr)
+	}
+	if w.background {
+		diesWithParent(cmd.SysProcAttr)
+	}
 	return cmd.Start()
+}
+
+// endLeft kills those that were left running.
+func (f *family) endLeft() {
+	for _, m := range f.left {
+		if m.same() {
+			_ = syscall.Kill(m.pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // terminate asks all of the family to end.

@@ -20,6 +20,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"time"
@@ -143,9 +144,18 @@ type process struct {
 	family family
 	begun  time.Time
 	exited chan struct{}
-	pipe   *os.File
-	out    *output
-	read   chan struct{} // closed when nothing more is read from pipe
+	pipe   *os.File // that its output comes from
+	// terminal names the terminal that it runs in; empty for none.
+	terminal string
+	out      sink
+	read     chan struct{} // closed when nothing more is read from pipe
+}
+
+// sink takes what a command prints. size may be called while readFrom runs.
+type sink interface {
+	readFrom(r io.Reader)
+	size() int64
+	finish(res *Result)
 }
 
 func start(c Cmd) (*process, error) {
@@ -153,25 +163,35 @@ func start(c Cmd) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	lines := &wiring{from: r, out: w, errs: w, in: c.Stdin}
+	if c.Stderr != nil {
+		lines.errs = c.Stderr
+	}
+	lines.own = []*os.File{w}
+	return launch(c, lines, newOutput(c))
+}
+
+// launch starts a command with its input and output connected, and has what it
+// prints read into out.
+func launch(c Cmd, w *wiring, out sink) (*process, error) {
 	cmd := exec.Command(c.Argv[0], c.Argv[1:]...)
 	cmd.Dir = c.Dir
 	cmd.Env = append(c.Env[:len(c.Env):len(c.Env)], callID+"="+c.ID)
-	cmd.Stdout, cmd.Stderr = w, w
-	if c.Stderr != nil {
-		cmd.Stderr = c.Stderr
+	cmd.Stdout, cmd.Stderr = w.out, w.errs
+	if w.in != nil {
+		cmd.Stdin = w.in
 	}
-	if c.Stdin != nil {
-		cmd.Stdin = c.Stdin
+	err := startInSession(cmd, w)
+	for _, f := range w.own {
+		_ = f.Close() // the command has its own
 	}
-	err = startInSession(cmd)
-	_ = w.Close()
 	if err != nil {
-		_ = r.Close()
+		_ = w.from.Close()
 		return nil, err
 	}
 	p := &process{
 		cmd: cmd, family: family{leader: cmd.Process.Pid, id: c.ID}, begun: time.Now(),
-		exited: make(chan struct{}), pipe: r, out: newOutput(c), read: make(chan struct{}),
+		exited: make(chan struct{}), pipe: w.from, terminal: w.terminal, out: out, read: make(chan struct{}),
 	}
 	p.family.identify()
 	go func() {
@@ -180,7 +200,7 @@ func start(c Cmd) (*process, error) {
 	}()
 	go func() {
 		defer close(p.read)
-		p.out.readFrom(r)
+		out.readFrom(w.from)
 	}()
 	return p, nil
 }
@@ -233,7 +253,7 @@ func (p *process) gather(res *Result) {
 	stopped := res.Cancelled || res.TimedOut
 	whole := p.drain()
 	if !stopped && !whole {
-		res.Ended = p.family.killHolders(p.pipe)
+		res.Ended = p.family.killHolders(p.pipe, p.terminal)
 		_ = p.pipe.SetReadDeadline(time.Now().Add(drainIdle))
 		<-p.read
 	}

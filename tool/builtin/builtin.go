@@ -1,6 +1,6 @@
 // Package builtin has the tools that every agent has: read_file, write_file,
 // edit_file, apply_patch, list_dir, glob and grep in the toolset "files", and
-// shell in the toolset "shell". Noop is for benchmarks.
+// shell and process in the toolset "shell". Noop is for benchmarks.
 //
 // What the model is told of a tool stands in the Markdown file of its name.
 package builtin
@@ -31,6 +31,9 @@ type Options struct {
 	// Run runs a shell command; nil stands for proc.Run. It is the place for
 	// a sandbox.
 	Run func(ctx context.Context, c proc.Cmd) (proc.Result, error)
+	// Processes keeps what the shell starts in the background; nil lets it
+	// start nothing there, and offers no tool for it.
+	Processes *Processes
 }
 
 func (o Options) withDefaults() Options {
@@ -53,10 +56,15 @@ const (
 	benchToolset = "bench"
 )
 
-// All returns the default set: the file tools and the shell.
+// All returns the default set: the file tools and the shell, with the tool for its
+// processes in the background.
 func All(o Options) []*tool.Tool {
 	o = o.withDefaults()
-	return append(Files(o), Shell(o))
+	all := append(Files(o), Shell(o))
+	if o.Processes != nil {
+		all = append(all, processTool(o))
+	}
+	return all
 }
 
 // Files returns the tools that work on files.

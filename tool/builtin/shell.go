@@ -3,6 +3,7 @@ package builtin
 import (
 	"context"
 	_ "embed" // for the text of the tool
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,13 +17,33 @@ import (
 	"github.com/rondo-engine/rondo/tool"
 )
 
-//go:embed shell.md
-var shellText string
+var (
+	//go:embed shell.md
+	shellText string
+	//go:embed background.md
+	backgroundText string
+	//go:embed nohup.md
+	nohupText string
+)
 
-type shellArgs struct {
+// shellName is what a model calls the tool.
+const shellName = "shell"
+
+type foregroundArgs struct {
 	Command string `json:"command"`
 	Timeout int    `json:"timeout,omitzero" jsonschema:"seconds, 180 by default"`
 	Workdir string `json:"workdir,omitzero"`
+}
+
+// shellArgs are the arguments where processes can run in the background.
+type shellArgs struct {
+	Command    string `json:"command"`
+	Timeout    int    `json:"timeout,omitzero" jsonschema:"seconds, 180 by default; none in the background"`
+	Workdir    string `json:"workdir,omitzero"`
+	Background bool   `json:"background,omitzero"`
+	PTY        bool   `json:"pty,omitzero" jsonschema:"give a background process a terminal"`
+	Columns    int    `json:"columns,omitzero" jsonschema:"of the terminal, 120 by default"`
+	Rows       int    `json:"rows,omitzero" jsonschema:"40 by default"`
 }
 
 // ShellDetails are the Details of a shell call.
@@ -45,10 +66,18 @@ func Shell(o Options) *tool.Tool {
 	if bash, err := exec.LookPath("bash"); err == nil {
 		s.program = bash
 	}
-	return tool.Must(tool.New(tool.Tool{
-		Name: "shell", Description: strings.TrimSpace(shellText), Toolset: shellToolset,
+	t := tool.Tool{
+		Name: shellName, Description: strings.TrimSpace(shellText), Toolset: shellToolset, Looks: onlyLooks,
 		Timeout: o.MaxTimeout + 10*time.Second,
-	}, s.run))
+	}
+	if o.Processes != nil {
+		t.Description += "\n" + strings.TrimSpace(backgroundText)
+		return tool.Must(tool.New(t, s.run))
+	}
+	t.Description += " " + strings.TrimSpace(nohupText)
+	return tool.Must(tool.New(t, func(ctx context.Context, call tool.Call, a foregroundArgs) (tool.Result, error) {
+		return s.run(ctx, call, shellArgs{Command: a.Command, Timeout: a.Timeout, Workdir: a.Workdir})
+	}))
 }
 
 type shell struct {
@@ -62,25 +91,36 @@ func (s *shell) run(ctx context.Context, call tool.Call, a shellArgs) (tool.Resu
 	if err != nil {
 		return tool.Result{}, err
 	}
-	timeout := shellTimeout
-	if a.Timeout > 0 {
-		timeout = time.Duration(min(a.Timeout, 1<<20)) * time.Second
-	}
-	timeout = min(timeout, s.MaxTimeout)
 	id := fmt.Sprintf("%d-%d", os.Getpid(), s.calls.Add(1))
 	cmd := proc.Cmd{
 		Argv: []string{s.program, "-c", a.Command}, Dir: dir, ID: id + "-" + call.ID,
-		Env: shellEnv(proc.Environ(os.Environ())), Timeout: timeout,
+		Env: shellEnv(proc.Environ(os.Environ()), a.PTY),
 	}
 	if s.SpillDir != "" {
 		cmd.Spill = filepath.Join(s.SpillDir, "shell-"+id+".txt")
 	}
+	switch {
+	case a.Background:
+		return s.background(ctx, call, a, cmd)
+	case a.PTY:
+		return tool.Result{}, errors.New("pty goes with background: a command that is waited for has no terminal")
+	}
+	return s.foreground(ctx, a, cmd)
+}
+
+// foreground runs a command to its end.
+func (s *shell) foreground(ctx context.Context, a shellArgs, cmd proc.Cmd) (tool.Result, error) {
+	cmd.Timeout = shellTimeout
+	if a.Timeout > 0 {
+		cmd.Timeout = time.Duration(min(a.Timeout, 1<<20)) * time.Second
+	}
+	cmd.Timeout = min(cmd.Timeout, s.MaxTimeout)
 	res, err := s.Run(ctx, cmd)
 	if err != nil {
 		return tool.Result{}, err
 	}
 	out := tool.Result{
-		Text: shellResult(res, timeout), Truncated: res.Dropped > 0, Source: res.Spill,
+		Text: shellResult(res, cmd.Timeout), Truncated: res.Dropped > 0, Source: res.Spill,
 		Details: ShellDetails{res.ExitCode, res.Signal, res.TimedOut, res.Cancelled, res.Left},
 	}
 	switch {
@@ -106,22 +146,20 @@ func (s *shell) workdir(path string) (string, error) {
 	return p.abs, err
 }
 
-// shellEnv adds to an environment what keeps programs from asking, paging and
-// drawing.
-func shellEnv(env []string) []string {
-	return append(env, "TERM=dumb", "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
+// shellEnv adds to an environment what keeps programs from asking, paging and, if
+// they have no terminal, drawing.
+func shellEnv(env []string, terminal bool) []string {
+	term := "TERM=dumb"
+	if terminal {
+		term = "TERM=xterm"
+	}
+	return append(env, term, "PAGER=cat", "GIT_PAGER=cat", "GIT_TERMINAL_PROMPT=0",
 		"SSH_ASKPASS_REQUIRE=never", "DEBIAN_FRONTEND=noninteractive")
 }
 
 // shellResult words how a command ended: its output, then what else is to say,
 // a line each.
 func shellResult(res proc.Result, timeout time.Duration) string {
-	var b strings.Builder
-	b.WriteString(res.Head)
-	if res.Dropped > 0 {
-		fmt.Fprintf(&b, "\n[%d bytes dropped%s]\n", res.Dropped, whereSaved(res))
-	}
-	b.WriteString(res.Tail)
 	var notes []string
 	if res.Ended > 0 {
 		notes = append(notes, fmt.Sprintf("ended %d background processes that still held the output", res.Ended))
@@ -139,6 +177,17 @@ func shellResult(res proc.Result, timeout time.Duration) string {
 	case res.ExitCode != 0:
 		notes = append(notes, fmt.Sprintf("exit status %d", res.ExitCode))
 	}
+	return outputText(res, notes)
+}
+
+// outputText is what is kept of an output, with notes below it, a line each.
+func outputText(res proc.Result, notes []string) string {
+	var b strings.Builder
+	b.WriteString(res.Head)
+	if res.Dropped > 0 {
+		fmt.Fprintf(&b, "\n[%d bytes dropped%s]\n", res.Dropped, whereSaved(res))
+	}
+	b.WriteString(res.Tail)
 	if b.Len() == 0 && len(notes) == 0 {
 		return "[no output]"
 	}
