@@ -15,6 +15,9 @@ type Request struct {
 	// goes on with a session that was interrupted.
 	Text        string
 	Attachments []message.Part
+	// Mode says whether the turn plans or carries out; by default it goes on
+	// as the session does.
+	Mode Mode
 	// System replaces the agent's system prompt when not empty.
 	System string
 	// History is what was said before. nil loads it from the session. It is

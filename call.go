@@ -64,7 +64,7 @@ func (r *run) Another(_ context.Context, why string, skipped int) bool {
 
 func (r *run) request(c loop.Call) *model.Request {
 	req := &model.Request{
-		System: r.system, History: c.History, Tools: r.a.tools, Ephemeral: c.Note,
+		System: r.system, History: c.History, Tools: r.offered(), Ephemeral: c.Note,
 		MaxOutputTokens: r.a.opts.MaxOutputTokens, Effort: r.a.opts.Effort, Cache: &r.s.cache,
 	}
 	if c.NoTools {

@@ -93,6 +93,8 @@ func DelegateTool(d Delegation) *tool.Tool {
 		Name: delegateName, Description: text, Toolset: agentToolset, Timeout: delegateTime, MaxResult: delegateBytes,
 		// Children may touch any file, but do not wait for one another.
 		Access: func(json.RawMessage) tool.Access { return tool.Access{Reads: []string{"/"}} },
+		// Children of a run that plans only look, too.
+		Looks: func(json.RawMessage) bool { return true },
 	}, del.run))
 }
 
@@ -186,6 +188,7 @@ func (d *delegation) raise(ctx context.Context, parent *run, agent *Agent, t del
 	s.parent = parent.s.id
 	up := &uplink{
 		to: &parent.events, task: id, path: append(slices.Clone(parent.path), id), alone: []string{id}, family: &parent.family,
+		looking: parent.looking(),
 	}
 	w := newWatch(d, s.id, up, stop)
 	defer w.end()
@@ -194,7 +197,7 @@ func (d *delegation) raise(ctx context.Context, parent *run, agent *Agent, t del
 	parent.subagent(ctx, told, false)
 	go func() {
 		defer s.Close()
-		res, err := s.Run(ctx, Request{Text: t.prompt(), TaskID: id, up: up})
+		res, err := s.Run(ctx, Request{Text: t.prompt(up.looking), TaskID: id, up: up})
 		parent.family.add(res)
 		told.Reason = string(res.Reason)
 		parent.subagent(ctx, told, true)
@@ -216,9 +219,13 @@ func (d *delegation) raise(ctx context.Context, parent *run, agent *Agent, t del
 }
 
 // prompt is the first message of a child.
-func (t delegateTask) prompt() string {
-	if strings.TrimSpace(t.Context) == "" {
-		return t.Goal
+func (t delegateTask) prompt(looking bool) string {
+	text := t.Goal
+	if strings.TrimSpace(t.Context) != "" {
+		text += "\n\n# Context\n" + t.Context
 	}
-	return t.Goal + "\n\n# Context\n" + t.Context
+	if looking {
+		text += "\n\nOnly look: a plan is being made, and nothing may be changed yet."
+	}
+	return text
 }

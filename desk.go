@@ -173,12 +173,25 @@ func (d *desk) takeSteering() []string {
 func (d *desk) takeNext() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	said := d.next()
+	d.closed = len(said) == 0
+	return said
+}
+
+// takeSaid is takeNext for a run that is not over if there is nothing.
+func (d *desk) takeSaid() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.next()
+}
+
+// next takes what is said next. The caller holds the lock.
+func (d *desk) next() []string {
 	said := d.steering
 	d.steering = nil
 	if len(said) == 0 && len(d.following) > 0 {
 		said, d.following = d.following[:1:1], d.following[1:]
 	}
-	d.closed = len(said) == 0
 	return said
 }
 

@@ -44,6 +44,8 @@ const (
 	EventCompaction EventType = "compaction"
 	// EventTodo brings the list of what is to be done.
 	EventTodo EventType = "todo"
+	// EventPlan tells where a plan stands.
+	EventPlan EventType = "plan"
 	// EventError tells of a failure, recovered or not.
 	EventError EventType = "error"
 	// EventDone ends the run.
@@ -78,6 +80,7 @@ type Event struct {
 	ToolResult *ToolResult
 	Usage      *UsageReport
 	Compaction *Compaction
+	Plan       *PlanEvent
 	Failure    *Failure
 	Done       *Result
 }

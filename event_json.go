@@ -37,6 +37,9 @@ func (e *Event) AppendJSON(dst []byte) []byte {
 		w.usageReport(e.Usage)
 	case EventCompaction:
 		w.compaction(e.Compaction)
+	case EventPlan:
+		w.str("state", e.Plan.State)
+		w.str("text", e.Plan.Text)
 	case EventError:
 		w.failure(e.Failure)
 	case EventDone:
@@ -190,6 +193,9 @@ func (w *objectWriter) done(r *Result) {
 	w.str("reason", string(r.Reason))
 	w.str("detail", r.Detail)
 	w.str("final_response", r.FinalResponse)
+	if r.Planning {
+		w.value("planning", true)
+	}
 	if len(r.Unread) > 0 {
 		w.value("unread", r.Unread)
 	}

@@ -88,6 +88,8 @@ type uplink struct {
 	path   []string
 	alone  []string // the path from the parent
 	family *family
+	// looking says that the child may only look.
+	looking bool
 	// beat is told of each event.
 	beat func(*Event)
 }
@@ -127,7 +129,7 @@ type offspring struct {
 func (a *Agent) child(d *delegation) (*Agent, error) {
 	a.offspring.once.Do(func() {
 		o := a.opts
-		o.Listeners, o.Ask, o.Context.Refresh = nil, nil, nil
+		o.Listeners, o.Ask, o.Confirm, o.Context.Refresh = nil, nil, nil, nil
 		o.Limits = childLimits(o.Limits, d.MaxRounds)
 		o.Tools = slices.DeleteFunc(slices.Clone(o.Tools), func(t *tool.Tool) bool {
 			return t.TopOnly || t.Interactive || t.Name == delegateName && a.depth+1 >= d.MaxDepth

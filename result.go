@@ -20,6 +20,9 @@ type Result struct {
 	Detail string
 	// Messages is the whole conversation after the run.
 	Messages []*message.Message
+	// Planning says that the session plans: FinalResponse is a plan that waits
+	// for a word. See Mode.
+	Planning bool
 	// Unread is what Steer and FollowUp brought and the model has not read,
 	// because the run ended before; nothing of it was saved.
 	Unread []string

@@ -25,6 +25,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/rondo-engine/rondo/hook"
@@ -73,6 +74,9 @@ type Options struct {
 	// Ask puts a question of the agent to the user and waits for the answer;
 	// nil where there is nobody to ask. See ClarifyTool.
 	Ask func(ctx context.Context, q Question) (string, error)
+	// Confirm puts the plan of a session that plans to the user and waits for
+	// the answer; nil, and an error, end the run with the plan. See Mode.
+	Confirm func(ctx context.Context, p Plan) (PlanAnswer, error)
 	// Secrets are hidden in what tools return and in what is told of errors,
 	// before it is shown, sent or saved; nil hides nothing.
 	Secrets *model.Secrets
@@ -93,6 +97,8 @@ type Agent struct {
 	opts     Options
 	registry *tool.Registry
 	tools    *model.ToolSet
+	// lookers are the tools that a session is offered which plans.
+	lookers func() *model.ToolSet
 	// toolWeight is what the tools take of a context window; see package window.
 	toolWeight window.Weight
 	live       liveSessions
@@ -138,6 +144,7 @@ func New(o Options) (*Agent, error) {
 		a.tools = registry.Set()
 		a.toolWeight = window.Tools(a.tools)
 	}
+	a.lookers = sync.OnceValue(func() *model.ToolSet { return lookersOf(registry) })
 	return a, nil
 }
 

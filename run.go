@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/rondo-engine/rondo/loop"
@@ -39,7 +38,10 @@ type run struct {
 	// toolRounds says that a round of the run used tools.
 	toolRounds bool
 	shown      []byte // visible text of the reply in flight
-	added      string // what hooks added to the next request alone
+	// planning says that the turn makes a plan, stoppedAtPlan that it was
+	// stopped while the plan waited for a word.
+	planning, stoppedAtPlan bool
+	added                   string // what hooks added to the next request alone
 }
 
 func newRun(s *Session, req Request) *run {
@@ -75,7 +77,7 @@ func (r *run) do(ctx context.Context) (Result, error) {
 		defer cancel()
 	}
 	r.state.History = r.s.history
-	outcome := loop.Run(ctx, r, &r.state, limits)
+	outcome := r.planEnd(loop.Run(ctx, r, &r.state, limits))
 	return r.finish(context.WithoutCancel(ctx), outcome)
 }
 
@@ -96,9 +98,12 @@ func (r *run) begin(ctx context.Context) error {
 		r.s.system = r.req.System
 	}
 	r.system = r.s.system
+	text, err := r.chooseMode()
+	if err != nil {
+		return err
+	}
 	parts := r.fitImages(r.req.Attachments)
-	if r.req.Text != "" {
-		text := strings.ToValidUTF8(r.req.Text, "\uFFFD")
+	if text != "" {
 		parts = append([]message.Part{message.Text(text)}, parts...)
 	}
 	if len(parts) == 0 {
@@ -121,7 +126,7 @@ func (r *run) finish(ctx context.Context, o loop.Outcome) (Result, error) {
 	res := &r.result
 	res.FinalResponse, res.Reason, res.Detail = o.Final, o.Reason, o.Detail
 	res.Messages = r.s.history.Messages()
-	res.Rounds = r.state.Rounds
+	res.Rounds, res.Planning = r.state.Rounds, r.planning
 	res.Unread = r.s.desk.close()
 	res.Duration = r.a.opts.Now().Sub(res.Started)
 	if err := r.saver.save(ctx, r.interruptedReply(o), store.Update{EndReason: string(o.Reason)}); err != nil {
@@ -178,8 +183,5 @@ func (r *run) Save(ctx context.Context, msgs ...*message.Message) error {
 
 // Steering returns what the user said meanwhile.
 func (r *run) Steering() []string { return r.s.desk.takeSteering() }
-
-// FollowUp returns what the next user message of the run says.
-func (r *run) FollowUp() []string { return r.s.desk.takeNext() }
 
 func messageID(n int) string { return "m" + strconv.Itoa(n) }

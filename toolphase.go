@@ -101,6 +101,7 @@ func (p *toolPhase) prepare(ctx context.Context, i int) {
 		return
 	}
 	p.preTool(ctx, i)
+	p.hold(i)
 	p.approve(ctx, i)
 }
 

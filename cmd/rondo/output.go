@@ -75,8 +75,16 @@ func (o *output) finish(res rondo.Result, err error) error {
 		if _, werr := io.WriteString(o.env.Stdout, strings.TrimRight(res.FinalResponse, "\n")+"\n"); werr != nil {
 			return fmt.Errorf("write the response: %w", werr)
 		}
+		o.planHint(&res)
 	}
 	return runStatus(res, err)
+}
+
+// planHint says how a plan goes on.
+func (o *output) planHint(res *rondo.Result) {
+	if res.Planning && res.Reason == loop.EndTurn && !o.quiet {
+		fmt.Fprintf(o.env.Stderr, "rondo: this is a plan: rondo run --resume %[1]s --execute carries it out, rondo run --resume %[1]s REMARKS makes another\n", res.SessionID)
+	}
 }
 
 // flushWithin is how long an event may wait in a buffer.

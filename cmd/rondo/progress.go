@@ -46,6 +46,8 @@ func (p *progress) event(e rondo.Event) {
 		p.result(e.ToolResult)
 	case rondo.EventStatus:
 		p.line(p.dim("  " + e.Text))
+	case rondo.EventPlan:
+		p.plan(e.Plan)
 	case rondo.EventCompaction:
 		p.compaction(e.Compaction)
 	case rondo.EventError:
@@ -58,6 +60,17 @@ func (p *progress) event(e rondo.Event) {
 		if p.live {
 			p.endLine()
 		}
+	}
+}
+
+// plan tells where a plan stands; the plan itself is the run's response.
+func (p *progress) plan(e *rondo.PlanEvent) {
+	switch e.State {
+	case "begun":
+		p.line(p.dim("  plan mode: only tools that change nothing"))
+	case "presented":
+	default:
+		p.line(p.dim("  the plan: " + e.State))
 	}
 }
 

@@ -33,6 +33,11 @@ func newRunCommand(env *environment) *cobra.Command {
 arguments, or from stdin when there are none; when there are both, stdin is
 attached to the prompt.
 
+With --plan the task is not carried out: the agent looks with tools that change
+nothing, and its final response is a plan. The session plans until --resume ID
+--execute approves the plan; a prompt then says what is to be different. With
+--resume ID and a prompt alone, another plan is made after these remarks.
+
 The final response alone goes to stdout. On stderr, when it is a terminal, stands
 what is going on. With --json each event is a line of JSON on stdout; the last
 one is of type done.
@@ -43,7 +48,9 @@ error.`,
 		Example: `  rondo run "Find out why the tests fail, and mend it."
   git diff | rondo run "Review this change."
   rondo run --model anthropic/claude-sonnet-4-5 --max-turns 50 --json "Port it to Go 1.26."
-  rondo run --resume last "And now the docs."`,
+  rondo run --resume last "And now the docs."
+  rondo run --plan "Move the store to PostgreSQL."
+  rondo run --resume last --execute "But leave the tests as they are."`,
 		RunE: func(c *cobra.Command, args []string) error { return runTask(c.Context(), env, &o, args) },
 	}
 	f := c.Flags()
@@ -107,11 +114,22 @@ func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, ou
 		return rondo.Result{}, err
 	}
 	env.note(set.notes)
-	agent, err := set.agent(agentOptions{system: t.system, readOnly: o.plan, listener: out.listener(), denied: out.denied})
+	agent, err := set.agent(agentOptions{system: t.system, listener: out.listener(), denied: out.denied})
 	if err != nil {
 		return rondo.Result{}, err
 	}
-	return agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id})
+	return agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id, Mode: o.mode()})
+}
+
+// mode is what --plan and --execute ask for.
+func (o *runOptions) mode() rondo.Mode {
+	switch {
+	case o.plan:
+		return rondo.PlanFirst
+	case o.execute:
+		return rondo.ExecutePlan
+	}
+	return ""
 }
 
 func workspaceDir(env *environment, cwd string) (string, error) {
@@ -132,12 +150,6 @@ func workspaceDir(env *environment, cwd string) (string, error) {
 // maxStdin bounds the prompt that is read from stdin, in bytes.
 const maxStdin = 8 << 20
 
-// What plan mode says to the model.
-const (
-	planText    = "Do not change anything yet: look at what you need with the tools you have, then reply with a plan, as a numbered list of steps that can be checked, and stop."
-	executeText = "The plan is approved. Carry it out."
-)
-
 // promptText is the text of the arguments and what stdin holds, if it is no
 // terminal. It may be empty only where a session is resumed.
 func promptText(env *environment, args []string, o *runOptions) (string, error) {
@@ -155,12 +167,8 @@ func promptText(env *environment, args []string, o *runOptions) (string, error) 
 	switch {
 	case o.execute && o.resume == "":
 		return "", usagef("--execute carries out the plan of a session: name it with --resume")
-	case o.execute:
-		return strings.TrimSpace(executeText + "\n\n" + text), nil
 	case text == "" && o.resume == "":
 		return "", usagef(`there is no prompt: give one, as in rondo run "Explain this repository.", or send it to stdin`)
-	case o.plan && text != "":
-		return text + "\n\n" + planText, nil
 	}
 	return text, nil
 }
@@ -218,6 +226,8 @@ func runStatus(res rondo.Result, err error) error {
 		return &statusError{status: statusOf(re.Reason), err: err}
 	}
 	switch {
+	case errors.Is(err, rondo.ErrNoPlan):
+		return usagef("%w: rondo run --plan makes one, --resume alone goes on with a session", err)
 	case errors.Is(err, rondo.ErrNothingToDo), locked(err):
 		return usage(err)
 	case errors.Is(err, loop.ErrOverflow):

@@ -176,7 +176,6 @@ func (e *environment) noopSize() (int, error) {
 // agentOptions are what differs between the agents of one setup.
 type agentOptions struct {
 	system   string // in place of the built prompt
-	readOnly bool   // only tools that change nothing
 	listener rondo.Listener
 	// denied is told of each command that is not run.
 	denied func(text string)
@@ -184,9 +183,6 @@ type agentOptions struct {
 
 func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 	tools := s.tools
-	if o.readOnly {
-		tools = slices.DeleteFunc(slices.Clone(tools), func(t *tool.Tool) bool { return !t.ReadOnly })
-	}
 	system, refresh, err := s.systemPrompt(o.system, len(tools) > 0)
 	if err != nil {
 		return nil, err
