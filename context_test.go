@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,8 +13,10 @@ import (
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/modeltest"
+	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/window"
 )
 
 // talk is a history of so many turns of about 500 tokens each.
@@ -149,6 +152,56 @@ func TestCompactionWithoutProgressEndsTheRun(t *testing.T) { // case 26
 	}
 	if err == nil || !strings.Contains(err.Error(), "system prompt and tools") {
 		t.Errorf("the error does not name the overhead: %v", err)
+	}
+}
+
+func TestTheModelIsToldOnceThatItsWindowIsNearlyFull(t *testing.T) { // L3
+	m, srv := small(t, "reply times 2\n  call look {}\nreply\n  text done\n")
+	a := newAgent(t, rondo.Options{Model: m, Context: rondo.ContextOptions{Off: true}, Tools: []*tool.Tool{fixed("look", "x")}, Store: store.NewMemory()})
+	if _, err := a.Run(t.Context(), rondo.Request{Text: "go", History: talk(14)}); err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range srv.Requests() {
+		if got := strings.Count(string(r.Body), "context window is"); got != map[bool]int{true: 1}[i == 0] {
+			t.Errorf("request %d tells it %d times", i+1, got)
+		}
+	}
+}
+
+// An engine may bring tools of its own.
+type archive struct{ window.Compressor }
+
+func (*archive) Tools() []*tool.Tool { return []*tool.Tool{fixed("recall", "it was blue")} }
+
+func TestToolsOfTheEngineAreOffered(t *testing.T) {
+	m, srv := small(t, "reply\n  call recall {}\nreply\n  text blue\n")
+	a := newAgent(t, rondo.Options{Model: m, Context: rondo.ContextOptions{Engine: &archive{}}})
+	res, err := a.Run(t.Context(), rondo.Request{Text: "What colour was it?"})
+	if err != nil || res.Messages[2].Text() != "it was blue" || len(srv.Requests()[0].Tools) != 1 {
+		t.Errorf("%s, %v", shape(res.Messages), err)
+	}
+}
+
+// Scenario 93: a limit on replies is lowered, and nothing is compressed.
+func TestAReplyThatMayNotBeSoLongIsAskedForShorter(t *testing.T) {
+	refusal := "reply\n  status 400 max_tokens is too large: 2000. This model supports at most 1000 completion tokens, whereas you provided 2000.\n  code invalid_value\n"
+	m, srv := small(t, refusal+"reply times forever\n  text done\n")
+	var told compactions
+	limits := resilient.NewLimits(resilient.BoundsOptions{})
+	a := newAgent(t, rondo.Options{Model: limits.Wrap(m, resilient.Fixed{}), Listeners: []rondo.Listener{told.listener()}})
+	s := a.Session("")
+	defer s.Close()
+	for range 2 {
+		if res, err := s.Run(t.Context(), rondo.Request{Text: "hello"}); err != nil || res.FinalResponse != "done" {
+			t.Fatalf("%q, %v", res.FinalResponse, err)
+		}
+	}
+	var asked []int
+	for _, r := range srv.Requests() {
+		asked = append(asked, r.MaxOutputTokens)
+	}
+	if !slices.Equal(asked, []int{2000, 1000, 1000}) || len(told) > 0 {
+		t.Errorf("asked for at most %v tokens, with %d events of compressions", asked, len(told))
 	}
 }
 

@@ -2,6 +2,7 @@ package rondo
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/rondo-engine/rondo/loop"
@@ -14,7 +15,7 @@ import (
 // is only half there or something was added before, it goes with this request
 // alone.
 func (r *run) inject(ctx context.Context, h message.History) (message.History, error) {
-	r.added = ""
+	r.added = r.pressure(h)
 	if len(r.a.opts.Hooks) == 0 {
 		return h, nil
 	}
@@ -25,15 +26,33 @@ func (r *run) inject(ctx context.Context, h message.History) (message.History, e
 	}
 	if before := last.InjectedText(); before != "" || r.state.Pending != nil {
 		if text != before {
-			r.added = text
+			r.added = paragraphs(r.added, text)
 		}
 		return h, nil
 	}
 	return h.Replace(h.Len()-1, last.Inject(text))
 }
 
-// noted is what travels at the end of a request alone: the loop's own note, and
-// what hooks added that could not stay.
+// pressureFrom is the share of the room from which on the model is told that
+// its context window is nearly full: compressions brought too little.
+const pressureFrom = 0.80
+
+// pressureText tells the model so, once.
+const pressureText = "Your context window is %d %% full. Ask tools for no more than you need, put long texts into files, and finish what matters most first."
+
+// pressure is what the model is told of a window that is nearly full.
+func (r *run) pressure(h message.History) string {
+	v := r.s.look(h)
+	told := r.pressed
+	r.pressed = v.Room > 0 && v.Tokens >= int(pressureFrom*float64(v.Room))
+	if !r.pressed || told {
+		return ""
+	}
+	return fmt.Sprintf(pressureText, min(v.Tokens*100/v.Room, 100))
+}
+
+// noted is what travels at the end of a request alone: the loop's own note, how
+// full the window is, and what hooks added that could not stay.
 func (r *run) noted(ctx context.Context, c loop.Call) string {
 	if c.NoTools {
 		r.added = r.hookTexts(ctx, c)

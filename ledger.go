@@ -2,6 +2,7 @@ package rondo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -12,19 +13,9 @@ import (
 	"github.com/rondo-engine/rondo/window"
 )
 
-// The kinds of the notes that a session keeps beside its messages.
-const (
-	// noteCompressor holds a window.State, the last of them the one that holds.
-	noteCompressor = "compressor"
-	// noteShrunk holds a shrinking.
-	noteShrunk = "shrunk"
-)
-
-// shrinking tells what became of old messages: each stands for the one with its
-// id in what a model sees. The store has those as they were.
-type shrinking struct {
-	Messages []*message.Message `json:"messages"`
-}
+// noteCompressor is the kind of the notes that hold a window.State; the last of
+// them holds.
+const noteCompressor = "compressor"
 
 // ledger is what a session keeps beside its messages: the notes that still
 // hold, in order, and the state of the compressor that the last of them has.
@@ -86,28 +77,17 @@ func (s *Session) storedNotes(ctx context.Context) ([]store.Note, error) {
 // out: the messages themselves are there.
 func (s *Session) recallNotes(notes []store.Note) {
 	s.ledger, s.space.keeper.State = ledger{}, window.State{}
-	shrunk := map[string]*message.Message{}
+	shrunk, err := store.Shrunk(notes)
 	for _, n := range notes {
-		var err error
-		switch n.Kind {
-		case noteCompressor:
-			var state window.State
-			if err = json.Unmarshal(n.Body, &state); err == nil {
-				s.space.keeper.State, s.ledger.state = state, state
-			}
-		case noteShrunk:
-			var w shrinking
-			if err = json.Unmarshal(n.Body, &w); err == nil {
-				for _, m := range w.Messages {
-					shrunk[m.ID] = m
-				}
-			}
-		}
-		if err != nil {
-			s.notes = append(s.notes, fmt.Sprintf("a note about session %s cannot be read (%s): %v", s.id, n.Kind, err))
-			continue
-		}
 		s.ledger.add(n)
+		if n.Kind == noteCompressor {
+			state := window.State{}
+			err = errors.Join(err, json.Unmarshal(n.Body, &state))
+			s.space.keeper.State, s.ledger.state = state, state
+		}
+	}
+	if err != nil {
+		s.notes = append(s.notes, fmt.Sprintf("session %s was not compressed as it was before: %v", s.id, err))
 	}
 	if len(shrunk) > 0 {
 		s.history = s.history.Map(func(m *message.Message) *message.Message { return shrunk[m.ID] })
@@ -123,7 +103,7 @@ func (r *run) shrink(ctx context.Context, old, shrunk message.History) (h messag
 	if len(before) != len(after) {
 		return old, false, nil
 	}
-	var w shrinking
+	var w store.Shrinking
 	i := -1
 	h = old.Map(func(m *message.Message) *message.Message {
 		i++
@@ -147,7 +127,7 @@ func (r *run) shrink(ctx context.Context, old, shrunk message.History) (h messag
 			return old, true, err
 		}
 	}
-	if err := r.s.note(context.WithoutCancel(ctx), noteShrunk, w); err != nil {
+	if err := r.s.note(context.WithoutCancel(ctx), store.NoteShrunk, w); err != nil {
 		return old, true, err
 	}
 	return h, true, nil

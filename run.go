@@ -41,7 +41,8 @@ type run struct {
 	// planning says that the turn makes a plan, stoppedAtPlan that it was
 	// stopped while the plan waited for a word.
 	planning, stoppedAtPlan bool
-	added                   string // what hooks added to the next request alone
+	added                   string // to the next request alone
+	pressed                 bool   // the model knows that its window is nearly full
 }
 
 func newRun(s *Session, req Request) *run {

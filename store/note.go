@@ -6,7 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/rondo-engine/rondo/message"
 )
 
 // Noter is a Store that keeps notes beside the messages of a session: what
@@ -27,6 +30,33 @@ type Note struct {
 	Kind string `json:"kind"`
 	// Body is a JSON value.
 	Body jsontext.Value `json:"body"`
+}
+
+// NoteShrunk is the kind of a note that holds a Shrinking.
+const NoteShrunk = "shrunk"
+
+// Shrinking tells what became of old messages: each stands for the one with its
+// id in what a model sees. The store has those as they were.
+type Shrinking struct {
+	Messages []*message.Message `json:"messages"`
+}
+
+// Shrunk returns what messages became according to notes, by their ids.
+func Shrunk(notes []Note) (map[string]*message.Message, error) {
+	became := map[string]*message.Message{}
+	for i, n := range notes {
+		if n.Kind != NoteShrunk {
+			continue
+		}
+		var s Shrinking
+		if err := json.Unmarshal(n.Body, &s, jsontext.AllowInvalidUTF8(true)); err != nil {
+			return became, fmt.Errorf("note %d of %d (%s) cannot be read: %w", i+1, len(notes), n.Kind, err)
+		}
+		for _, m := range s.Messages {
+			became[m.ID] = m
+		}
+	}
+	return became, nil
 }
 
 // CheckNotes tells what is wrong with notes to add to session id, for

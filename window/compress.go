@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/tool"
 )
 
@@ -22,6 +23,8 @@ type Compressor struct {
 	// ProtectLast is how many messages at the end stay as they are, as long
 	// as they are not too large.
 	ProtectLast int
+	// Alone asks no model: the record takes the place of a summary.
+	Alone bool
 }
 
 var _ Engine = (*Compressor)(nil)
@@ -40,6 +43,9 @@ func (c *Compressor) Due(v *View) bool { return v.Tokens > v.Limit }
 
 // Describe says how the compressor works.
 func (c *Compressor) Describe() string {
+	if c.Alone {
+		return "old results are shrunk to a line, then the record takes the place of all but the latest messages"
+	}
 	return "old results are shrunk to a line, then all but the latest messages is summarised"
 }
 
@@ -66,7 +72,7 @@ func (c *Compressor) Compress(ctx context.Context, v *View) (Pass, error) {
 	if err != nil {
 		return Pass{}, err
 	}
-	return Pass{Messages: assemble(p, d), Method: method}, nil
+	return Pass{Messages: assemble(p, d), Method: method, NoModel: method == Recorded && c.asks(v)}, nil
 }
 
 // tail returns the bounds of what stays.
@@ -113,6 +119,9 @@ func nowhere(*message.ToolCall, string) (string, error) {
 	return "a file with a name as long as such names are, in a directory of its own.txt", nil
 }
 
+// asks reports whether a model is to write the summary.
+func (c *Compressor) asks(v *View) bool { return !c.Alone && v.Summariser != nil }
+
 // summarise makes the digest that stands for what is old.
 func (c *Compressor) summarise(ctx context.Context, v *View, p parts) (*digest, Method, error) {
 	d := &digest{first: p.earlier.first, files: p.earlier.files, carry: v.Carry, record: v.Record}
@@ -124,17 +133,33 @@ func (c *Compressor) summarise(ctx context.Context, v *View, p parts) (*digest, 
 		d.files[i] = v.hide(f)
 	}
 	size := min(max(int(summaryShare*float64(v.Room)), minSummary), maxSummary)
-	err := ErrSummariser
-	if v.Summariser != nil && !v.NoModel {
-		if d.body, err = summary(ctx, v, p, size); err == nil {
-			return d, Summarised, nil
+	if c.asks(v) {
+		err := ErrSummariser
+		if !v.NoModel {
+			if d.body, err = summary(ctx, v, p, size); err == nil {
+				return d, Summarised, nil
+			}
 		}
-	}
-	if ctx.Err() != nil || !v.Hard || !errors.Is(err, ErrSummariser) {
-		return nil, "", err
+		if ctx.Err() != nil || !v.Hard && mayPass(err) || !errors.Is(err, ErrSummariser) {
+			return nil, "", err
+		}
 	}
 	d.body = record(p, v.hide)
 	return d, Recorded, nil
+}
+
+// mayPass reports whether a failure of the summariser is worth waiting for: the
+// network or the account may be back soon, while what a model or its server does
+// wrong now it does again.
+func mayPass(err error) bool {
+	if errors.Is(err, errUseless) {
+		return false
+	}
+	switch model.ClassOf(err) {
+	case model.ServerError, model.EmptyResponse, model.InvalidRequest, model.ContextOverflow, model.ContentFilter:
+		return false
+	}
+	return true
 }
 
 // firstRequest is what the user said first, unless it stays anyhow.

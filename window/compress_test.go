@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/window"
 )
 
@@ -166,6 +167,52 @@ func TestWithoutAModelTheRecordDoesWhenItCannotWait(t *testing.T) {
 	}
 	if text := o.History.Messages()[0].Text(); !strings.Contains(text, "read ") || !strings.Contains(text, "dir/file0.go") {
 		t.Errorf("the record reads %s", text)
+	}
+}
+
+func TestWhatASummariserDoesWrongIsNotWaitedFor(t *testing.T) { // scenario 97
+	failed := func(c model.Class) *writer { return &writer{fails: &model.Error{Class: c, Err: errDown}} }
+	for name, c := range map[string]struct {
+		s    *writer
+		want window.Method
+	}{
+		"no network": {&writer{fails: errDown}, ""}, "timeout": {failed(model.Timeout), ""}, "rate limit": {failed(model.RateLimit), ""},
+		"refused key": {failed(model.Auth), ""}, "server error": {failed(model.ServerError), window.Recorded},
+		"bad request": {failed(model.InvalidRequest), window.Recorded}, "empty": {says(" \n"), window.Recorded},
+	} {
+		v := view(history(long(40, 400)...), 8000, 500, c.s)
+		k := window.Keeper{Engine: &window.Compressor{}}
+		o, err := k.Compress(t.Context(), v, noon)
+		if err != nil || o.Method != c.want || (o.Failure == nil) != (c.want != "") {
+			t.Errorf("%s: %q, %v, %v", name, o.Method, o.Failure, err)
+		}
+		if phase := k.State.Phase(v.Tokens, noon.Add(59*time.Second)); phase != "cooling" {
+			t.Errorf("%s: afterwards the state is %s", name, phase)
+		}
+	}
+}
+
+func TestACompressorThatIsAloneAsksNobody(t *testing.T) {
+	s := says("a summary")
+	v := view(history(long(40, 400)...), 8000, 500, s)
+	v.BeforeSummary = func(context.Context, string) { t.Error("something is asked before the summary") }
+	k := window.Keeper{Engine: &window.Compressor{Alone: true}}
+	o, err := k.Compress(t.Context(), v, noon)
+	if err != nil || o.Failure != nil || o.Method != window.Recorded || len(s.asked) > 0 {
+		t.Errorf("%s, asked %d times, %v, %v", o.Method, len(s.asked), o.Failure, err)
+	}
+	if !k.State.Until.IsZero() {
+		t.Error("nobody was asked, and yet somebody is left alone")
+	}
+}
+
+func TestTheUserMayHaveASummariserAskedThatCools(t *testing.T) {
+	s := says("a summary")
+	v := view(history(long(40, 400)...), 8000, 500, s)
+	v.Asked = true
+	k := window.Keeper{Engine: &window.Compressor{}, State: window.State{Until: noon.Add(time.Minute)}}
+	if o, err := k.Compress(t.Context(), v, noon); err != nil || o.Method != window.Summarised {
+		t.Errorf("%s, %v, %v", o.Method, o.Failure, err)
 	}
 }
 

@@ -18,7 +18,8 @@ type Engine interface {
 	Due(v *View) bool
 	// Compress returns what is to stand in place of v.History, which is not
 	// changed. The error wraps ErrNothing when there is nothing that could be
-	// left out, and ErrSummariser when no model could be had for it.
+	// left out, and ErrSummariser when no model could be had for it and one
+	// may be had later.
 	Compress(ctx context.Context, v *View) (Pass, error)
 	// Describe says in a sentence how the engine works.
 	Describe() string
@@ -102,6 +103,9 @@ type Pass struct {
 	// Messages are the new history.
 	Messages []*message.Message
 	Method   Method
+	// NoModel says that a model was to write a summary and could not be had:
+	// none is asked for a while.
+	NoModel bool
 }
 
 // Bounds are the sizes that compression goes by.

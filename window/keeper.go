@@ -118,7 +118,7 @@ func (k *Keeper) Compress(ctx context.Context, v *View, now time.Time) (Outcome,
 	if v.Fixed >= int(hopelessFrom*float64(v.Room)) {
 		return o, fmt.Errorf("%w: they take %d of %d tokens", ErrNoRoom, v.Fixed, v.Room)
 	}
-	v.NoModel = now.Before(k.State.Until)
+	v.NoModel = now.Before(k.State.Until) && !v.Asked
 	pass, err := k.Engine.Compress(ctx, v)
 	if ctx.Err() != nil {
 		return o, context.Cause(ctx)
@@ -133,7 +133,7 @@ func (k *Keeper) Compress(ctx context.Context, v *View, now time.Time) (Outcome,
 	}
 	k.called = false
 	k.State = State{Passes: k.State.Passes + 1, Floor: after, Grow: int(growth * float64(v.Room)), Rough: true}
-	if pass.Method == Recorded {
+	if pass.NoModel {
 		k.State.Until = now.Add(coolings[0])
 	}
 	o.History, o.Method, o.After, o.MessagesAfter = history, pass.Method, after, history.Len()

@@ -136,6 +136,9 @@ func pack(blocks []string, limit int) []string {
 	return pieces
 }
 
+// errUseless says that a model answered, but wrote no summary.
+var errUseless = errors.New("there is no summary in what it said")
+
 // ask makes one call of the summariser.
 func ask(ctx context.Context, v *View, size int, earlier, title, text string) (string, error) {
 	var b strings.Builder
@@ -159,9 +162,9 @@ func ask(ctx context.Context, v *View, size int, earlier, title, text string) (s
 	said := strings.TrimSpace(reply.Message.Text())
 	switch {
 	case said == "":
-		return "", fmt.Errorf("%w: %w", ErrSummariser, errors.New("the reply was empty"))
+		return "", fmt.Errorf("%w: %w: the reply was empty", ErrSummariser, errUseless)
 	case reply.Refusal != "" || reply.Finish == model.FinishContentFilter:
-		return "", fmt.Errorf("%w: %w", ErrSummariser, errors.New("it refused"))
+		return "", fmt.Errorf("%w: %w: it refused", ErrSummariser, errUseless)
 	}
 	return v.hide(headTail(said, 5*size)), nil
 }

@@ -22,6 +22,9 @@ type FallbackOptions struct {
 	// Cooldown is how long a model that failed is passed over; 0 stands for
 	// DefaultCooldown. It is longer where the provider asks for more.
 	Cooldown time.Duration
+	// Stay keeps a conversation with the model that answered, also in later
+	// turns: Return changes nothing.
+	Stay bool
 }
 
 // Fallback is a chain of models. It asks the current one, at first the first;
@@ -96,8 +99,12 @@ func (f *Fallback) Profile() *model.Profile {
 }
 
 // Return is for the start of a turn: it makes the first model current that is
-// not cooling down. It changes nothing where all are.
+// not cooling down. It changes nothing where all are, and with
+// FallbackOptions.Stay.
 func (f *Fallback) Return() {
+	if f.o.Stay {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now := f.o.Now()

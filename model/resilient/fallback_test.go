@@ -143,6 +143,20 @@ func TestConversationsShareWhatCoolsDown(t *testing.T) {
 	})
 }
 
+func TestAConversationMayStayWithTheOneThatAnswers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p, a := newFake("p", "!overloaded", "back."), newFake("a", "ok.", "ok.", "!timeout")
+		m := resilient.NewFallback(resilient.FallbackOptions{Env: env, Stay: true}, p, a)
+		for _, want := range []string{"switch:overloaded:a ok done:ok", "ok done:ok", "switch:timeout:p back done:back"} {
+			if got, _ := tell(t.Context(), m); got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+			time.Sleep(resilient.DefaultCooldown)
+			m.Return()
+		}
+	})
+}
+
 func TestAModelThatBringsNothingIsPassedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := resilient.NewFallback(resilient.FallbackOptions{Env: env}, newFake("p", "ok."), newFake("b", "ok."))
