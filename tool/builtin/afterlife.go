@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -41,13 +42,13 @@ func (p *Processes) Hooks() hook.Hooks {
 func (p *Processes) move(from, to string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, b := range p.byID {
+	for _, b := range p.all {
 		if b.session == from {
 			b.session = to
 		}
 	}
-	p.looked[to] = p.looked[from]
-	delete(p.looked, from)
+	p.sessions[to] = p.session(from)
+	delete(p.sessions, from)
 	p.moved[from] = to
 }
 
@@ -56,8 +57,9 @@ func (p *Processes) move(from, to string) {
 func (p *Processes) news(session string, history message.History) string {
 	var lines []string
 	p.mu.Lock()
-	first := !p.looked[session]
-	p.looked[session] = true
+	of := p.session(session)
+	first := !of.looked
+	of.looked = true
 	p.mu.Unlock()
 	if first {
 		lines = p.gone(session, history.Messages())
@@ -84,7 +86,7 @@ func (p *Processes) untold(b *background) bool {
 // started: they ended with the one that had.
 func (p *Processes) gone(session string, msgs []*message.Message) []string {
 	commands := map[string]string{} // by the ids of calls
-	running := map[int]string{}
+	running, last := map[int]string{}, 0
 	for _, m := range msgs {
 		for _, c := range m.Calls() {
 			var a shellArgs
@@ -95,18 +97,17 @@ func (p *Processes) gone(session string, msgs []*message.Message) []string {
 		ours := m.Role != message.Tool || m.ToolName == shellName || m.ToolName == processName
 		for _, part := range m.Parts {
 			if ours || part.Injected {
-				follow(running, part.Text, commands[m.ToolCallID])
+				last = max(last, follow(running, part.Text, commands[m.ToolCallID]))
 			}
 		}
 	}
 	for _, b := range p.of(session) {
 		delete(running, b.id)
 	}
-	ids := make([]int, 0, len(running))
-	for id := range running {
-		ids = append(ids, id)
-	}
-	slices.Sort(ids)
+	p.mu.Lock()
+	p.session(session).last = max(p.session(session).last, last) // a number stands for one process
+	p.mu.Unlock()
+	ids := slices.Sorted(maps.Keys(running))
 	var lines []string
 	for _, id := range ids {
 		lines = append(lines, fmt.Sprintf("Background process %d%s is gone: it ended with the session or the program that had started it. Start it again if it is needed.", id, running[id]))
@@ -114,16 +115,17 @@ func (p *Processes) gone(session string, msgs []*message.Message) []string {
 	return lines
 }
 
-// follow notes which processes a text says were started or have ended. command is
-// that of the call whose result it is.
-func follow(running map[int]string, text, command string) {
+// follow notes which processes a text says were started or have ended, and returns
+// the highest number of one. command is that of the call whose result it is.
+func follow(running map[int]string, text, command string) (last int) {
 	if !strings.Contains(text, "rocess ") {
-		return
+		return 0
 	}
 	for line := range strings.Lines(text) {
 		if rest, ok := strings.CutPrefix(line, startText); ok {
 			if id, rest := number(rest); id > 0 {
 				running[id] = cmp.Or(command, strings.TrimRight(rest, ".\n"))
+				last = max(last, id)
 			}
 			continue
 		}
@@ -135,6 +137,7 @@ func follow(running map[int]string, text, command string) {
 			}
 		}
 	}
+	return last
 }
 
 // number reads a number at the start of text.

@@ -69,18 +69,22 @@ func (s *station) start(session string, a args) int {
 }
 
 // until polls a process until text has come, for ten seconds at most, and returns
-// all that came.
-func (s *station) until(id int, text string) string {
+// what was printed, which came before included, and what was said of it last.
+func (s *station) until(id int, text, before string) string {
 	s.t.Helper()
-	all := ""
+	all := before
 	for range 50 {
+		if strings.Contains(all, text) {
+			return all
+		}
 		res, err := s.in("s", "process", args{"action": "poll", "id": id, "wait": 200})
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if all += res.Text + "\n"; strings.Contains(all, text) {
-			return all
+		if i := strings.LastIndex(all, "["); i >= 0 { // what was said before
+			all = all[:i]
 		}
+		all += res.Text
 	}
 	s.t.Fatalf("%q did not come, but %q", text, all)
 	return ""
@@ -89,8 +93,8 @@ func (s *station) until(id int, text string) string {
 func TestProcessInTheBackground(t *testing.T) {
 	s := newStation(t, ProcessesOptions{})
 	id := s.start("s", args{"command": `pwd; while read -r x; do echo "got $x"; done; exit 3`, "workdir": "sub"})
-	s.until(id, filepath.Join(s.dir, "sub"))
-	res, err := s.in("s", "process", args{"action": "write", "id": id, "input": "one\n"})
+	s.until(id, filepath.Join(s.dir, "sub"), "")
+	res, err := s.in("s", "process", args{"action": "write", "id": id, "input": "one\n", "wait": 20_000})
 	if err != nil || !strings.HasPrefix(res.Text, "got one\n[process ") || !strings.Contains(res.Text, "is running, for ") {
 		t.Errorf("got %q, %v", res.Text, err)
 	}
@@ -101,7 +105,7 @@ func TestProcessInTheBackground(t *testing.T) {
 	if _, err = s.in("s", "process", args{"action": "write", "id": id, "eof": true}); err != nil {
 		t.Error(err)
 	}
-	s.until(id, "exit status 3")
+	s.until(id, "exit status 3", "")
 	if res, err = s.in("s", "process", args{"action": "poll", "id": id}); err != nil || !strings.HasPrefix(res.Text, "[nothing new was printed; process") {
 		t.Errorf("got %q, %v", res.Text, err)
 	}
@@ -124,7 +128,7 @@ func TestProcessThatFailsAtOnceIsTold(t *testing.T) {
 func TestProcessIsKilled(t *testing.T) {
 	s := newStation(t, ProcessesOptions{})
 	id := s.start("s", args{"command": "echo on; sleep 5251 & setsid sleep 5252 & wait"})
-	s.until(id, "on")
+	s.until(id, "on", "")
 	res, err := s.in("s", "process", args{"action": "kill", "id": id})
 	if err != nil || !strings.Contains(res.Text, "killed with all that it had started") {
 		t.Errorf("got %q, %v", res.Text, err)
@@ -157,9 +161,12 @@ func TestProcessesBelongToTheirSession(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	other := s.start("other", args{"command": "sleep 5264"})
+	if a != 1 || b != 2 || other != 1 {
+		t.Errorf("numbers %d, %d, %d", a, b, other)
+	}
 	for _, action := range []string{"poll", "write", "kill"} {
-		_, err := s.in("s", "process", args{"action": action, "id": other, "input": "x"})
-		if want := fmt.Sprintf("no process %d in this session; there are %d, %d", other, a, b); err == nil || !strings.Contains(err.Error(), want) {
+		_, err := s.in("other", "process", args{"action": action, "id": b, "input": "x"})
+		if want := "no process 2 in this session; there are 1"; err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", action, err, want)
 		}
 	}
@@ -213,7 +220,7 @@ func TestModelIsToldOfTheEndOfAProcessOnce(t *testing.T) {
 		t.Errorf("told again: %q", got)
 	}
 	id = s.start("s", args{"command": "exit 5"})
-	s.until(id, "exit status 5")
+	s.until(id, "exit status 5", "")
 	if got := ask(); got != "" {
 		t.Errorf("told %q of what it has polled", got)
 	}
@@ -278,13 +285,17 @@ func TestProcessInATerminal(t *testing.T) {
 		"command": `stty size; printf '10%%\r50%%\r100%%\nred \033[31mtext\033[0m\n'; printf 'name? '; read -r x; echo "hello $x"`,
 		"pty":     true, "columns": 91, "rows": 17,
 	})
-	if got := s.until(id, "name?"); !strings.HasPrefix(got, "17 91\n100%\nred text\nname?") {
-		t.Errorf("got %q", got)
+	got := s.until(id, "name?", "")
+	for _, want := range []string{"17 91\n", "100%\n", "red text\n"} {
+		if !strings.Contains(got, want) || strings.Contains(got, "\x1b") || strings.Contains(got, "50%") {
+			t.Errorf("%q lacks %q", got, want)
+		}
 	}
-	if _, err := s.in("s", "process", args{"action": "write", "id": id, "input": "you\n", "wait": 1}); err != nil {
+	res, err := s.in("s", "process", args{"action": "write", "id": id, "input": "you\n"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	s.until(id, "hello you")
+	s.until(id, "hello you", res.Text)
 	if _, err := s.in("s", "shell", args{"command": "ls", "pty": true}); err == nil {
 		t.Error("a terminal for a command that is waited for")
 	}

@@ -1,11 +1,11 @@
 package builtin
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -19,11 +19,27 @@ import (
 type Processes struct {
 	o ProcessesOptions
 
-	mu     sync.Mutex
-	byID   map[int]*background
-	looked map[string]bool   // sessions whose history was looked at
-	moved  map[string]string // sessions to those that continue them
-	closed bool
+	mu       sync.Mutex
+	all      []*background // in the order in which they began
+	sessions map[string]*sessionProcesses
+	moved    map[string]string // sessions to those that continue them
+	closed   bool
+}
+
+// sessionProcesses is what is known of the processes of a session.
+type sessionProcesses struct {
+	looked bool // its history was looked at
+	last   int  // the number of the last process
+}
+
+// session returns what is known of a session. p.mu is held.
+func (p *Processes) session(id string) *sessionProcesses {
+	s := p.sessions[id]
+	if s == nil {
+		s = &sessionProcesses{}
+		p.sessions[id] = s
+	}
+	return s
 }
 
 // ProcessesOptions are how processes are run.
@@ -58,7 +74,7 @@ func NewProcesses(o ProcessesOptions) *Processes {
 	if o.MaxRunning <= 0 {
 		o.MaxRunning = 8
 	}
-	return &Processes{o: o, byID: map[int]*background{}, looked: map[string]bool{}, moved: map[string]string{}}
+	return &Processes{o: o, sessions: map[string]*sessionProcesses{}, moved: map[string]string{}}
 }
 
 // Close ends all processes, with all that they started. It waits until ctx ends at
@@ -82,7 +98,7 @@ func (p *Processes) endSession(ctx context.Context, session string) {
 		delete(p.moved, session)
 		session = next
 	}
-	delete(p.looked, session)
+	delete(p.sessions, session)
 	p.mu.Unlock()
 	p.end(ctx, func(b *background) bool { return b.session == session })
 }
@@ -90,13 +106,15 @@ func (p *Processes) endSession(ctx context.Context, session string) {
 // end ends the chosen processes at the same time, and forgets them.
 func (p *Processes) end(ctx context.Context, which func(*background) bool) {
 	p.mu.Lock()
-	var all []*background
-	for id, b := range p.byID {
+	var all, others []*background
+	for _, b := range p.all {
 		if which(b) {
 			all = append(all, b)
-			delete(p.byID, id)
+		} else {
+			others = append(others, b)
 		}
 	}
+	p.all = others
 	p.mu.Unlock()
 	var wg sync.WaitGroup
 	for _, b := range all {
@@ -113,7 +131,7 @@ func (p *Processes) start(session string, c proc.Cmd, terminal *proc.Terminal, c
 		return nil, errors.New("the program is ending: nothing is started any more")
 	}
 	running := 0
-	for _, b := range p.byID {
+	for _, b := range p.all {
 		if _, ended := b.Ended(); b.session == session && !ended {
 			running++
 		}
@@ -125,9 +143,11 @@ func (p *Processes) start(session string, c proc.Cmd, terminal *proc.Terminal, c
 	if err != nil {
 		return nil, err
 	}
-	started := &background{Background: b, id: b.PID(), session: session, command: command, dir: c.Dir, terminal: terminal != nil}
-	p.byID[started.id] = started
+	of := p.session(session)
+	of.last++
+	started := &background{Background: b, id: of.last, session: session, command: command, dir: c.Dir, terminal: terminal != nil}
 	p.prune(session)
+	p.all = append(p.all, started)
 	return started, nil
 }
 
@@ -138,16 +158,13 @@ const endedMost = 16
 // prune forgets the oldest processes that have ended, are told and left nothing
 // running.
 func (p *Processes) prune(session string) {
-	var old []*background
-	for _, b := range p.byID {
+	kept := 0
+	for _, b := range slices.Backward(p.all) {
 		if res, ended := b.Ended(); b.session == session && ended && b.told && len(res.Left) == 0 {
-			old = append(old, b)
+			if kept++; kept > endedMost {
+				p.all = slices.DeleteFunc(p.all, func(other *background) bool { return other == b })
+			}
 		}
-	}
-	slices.SortFunc(old, func(a, b *background) int { return a.Begun().Compare(b.Begun()) })
-	for len(old) > endedMost {
-		delete(p.byID, old[0].id)
-		old = old[1:]
 	}
 }
 
@@ -156,28 +173,22 @@ func (p *Processes) of(session string) []*background {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	var all []*background
-	for _, b := range p.byID {
+	for _, b := range p.all {
 		if b.session == session {
 			all = append(all, b)
 		}
 	}
-	slices.SortFunc(all, func(a, b *background) int {
-		return cmp.Or(a.Begun().Compare(b.Begun()), cmp.Compare(a.id, b.id))
-	})
 	return all
 }
 
 // get returns a process of a session.
 func (p *Processes) get(session string, id int) (*background, error) {
-	p.mu.Lock()
-	b := p.byID[id]
-	p.mu.Unlock()
-	if b != nil && b.session == session {
-		return b, nil
-	}
 	var ids []string
 	for _, b := range p.of(session) {
-		ids = append(ids, fmt.Sprint(b.id))
+		if b.id == id {
+			return b, nil
+		}
+		ids = append(ids, strconv.Itoa(b.id))
 	}
 	if len(ids) == 0 {
 		return nil, fmt.Errorf("there is no process %d: none was started in this session, or they ended with the session or the program that started them", id)
