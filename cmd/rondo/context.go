@@ -166,7 +166,7 @@ func (s *setup) contextOptions(refresh func() string) rondo.ContextOptions {
 	c := s.settings.Compression
 	o := rondo.ContextOptions{
 		Off: !c.Enabled, Threshold: c.Threshold, ProtectLast: c.ProtectLastN,
-		Ratios: s.calibration, Refresh: refresh, Summariser: s.summariser,
+		Ratios: s.calibration, Refresh: refresh, Summariser: s.summariser, Carry: s.carryProcesses,
 	}
 	i := slices.IndexFunc(s.tools, func(t *tool.Tool) bool { return t.Name == memory.ToolName })
 	if i >= 0 && s.settings.Memory.Flush {

@@ -196,7 +196,7 @@ func showPromptSize(env *environment) error {
 		return usage(err)
 	}
 	defer ws.Close()
-	tools := builtin.All(builtin.Options{Workspace: ws})
+	tools := builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})})
 	if mem != nil {
 		tools = append(tools, mem.Tool())
 	}

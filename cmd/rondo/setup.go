@@ -29,6 +29,7 @@ type setup struct {
 	workspace *builtin.Workspace
 	commands  commands
 	confined  confinement
+	processes *builtin.Processes
 	hooks     []hook.Hooks
 	// temp is a directory for temporary files that goes away with the setup;
 	// empty for none.
@@ -80,6 +81,7 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 // close releases what newSetup opened.
 func (s *setup) close() {
 	s.closeMCP()
+	s.endProcesses()
 	s.commands.wait()
 	if s.calibration != nil {
 		if err := s.calibration.save(); err != nil {
@@ -127,7 +129,7 @@ func (s *setup) openTools(ctx context.Context, dir string) error {
 		return err
 	}
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
-		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command,
+		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command, Processes: s.openProcesses(),
 	}, slices.Concat(agentTools(&s.settings.Config, children), s.openMemory(home), s.openMCP(ctx, dir))...)
 	if s.settings.Prompt.ContextFiles {
 		s.showContextFiles()

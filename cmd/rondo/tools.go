@@ -30,7 +30,7 @@ what the model is told of that tool.`,
 				return usage(err)
 			}
 			settings := config.Default()
-			tools := append(builtin.All(builtin.Options{Workspace: ws}), agentTools(&settings, nil)...)
+			tools := append(builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})}), agentTools(&settings, nil)...)
 			if len(args) == 1 {
 				err = showTool(env, tools, args[0])
 			} else {

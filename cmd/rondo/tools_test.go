@@ -18,7 +18,7 @@ func TestTheDefaultSetIsSmall(t *testing.T) {
 	defer ws.Close()
 	settings := config.Default()
 	total := 0
-	for _, tool := range append(builtin.All(builtin.Options{Workspace: ws}), agentTools(&settings, nil)...) {
+	for _, tool := range append(builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})}), agentTools(&settings, nil)...) {
 		total += toolTokens(tool)
 	}
 	t.Logf("%d tokens", total)
