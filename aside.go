@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rondo-engine/rondo/internal/picture"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/window"
@@ -63,19 +64,22 @@ func (a Aside) ask(ctx context.Context, main model.Model, req *model.Request, bo
 	if len(models) == 0 {
 		return nil, errors.New("there is no model for this task")
 	}
-	if hasImages(req.History) {
+	images := slices.ContainsFunc(req.History.Messages(), picture.In)
+	if images {
 		models = slices.DeleteFunc(models, func(m model.Model) bool { return m.Profile().NoImages })
 		if len(models) == 0 {
 			return nil, ErrBlind
 		}
 	}
-	if req.Effort == "" && a.Effort != "" {
-		own := *req
-		own.Effort, req = a.Effort, &own
-	}
+	own := *req
+	own.Effort = cmp.Or(req.Effort, a.Effort)
 	var failed []error
 	for _, m := range models {
-		reply, err := a.call(ctx, m, req, book)
+		if images {
+			limits := picture.For(m.Profile())
+			own.History = picture.FitHistory(req.History, func(m *message.Message) *message.Message { return picture.FitMessage(m, limits) })
+		}
+		reply, err := a.call(ctx, m, &own, book)
 		if err == nil {
 			return reply, nil
 		}
@@ -108,12 +112,6 @@ func (a Aside) call(ctx context.Context, m model.Model, req *model.Request, book
 		}
 	}
 	return nil, errors.New("the model's stream ended without a reply: the adapter is at fault")
-}
-
-func hasImages(h message.History) bool {
-	return slices.ContainsFunc(h.Messages(), func(m *message.Message) bool {
-		return slices.ContainsFunc(m.Parts, func(p message.Part) bool { return p.Kind == message.KindImage })
-	})
 }
 
 // aside is what asking a model aside took; profile is nil where it gave no

@@ -55,7 +55,7 @@ func (r *Round) Limit(t *Tool, call Call, res Result) Result {
 	}
 	r.left, r.calls = max(r.left-len(res.Text), 0), r.calls-1
 	if t != nil && t.Untrusted && res.Text != "" {
-		res.Text = fence(t.Name, res.Text)
+		res.Text = Fence(t.Name, res.Text)
 	}
 	return res
 }
@@ -72,7 +72,7 @@ func (r *Round) cut(t *Tool, call Call, res Result, limit int) Result {
 	case r.limits.SpillDir != "":
 		whole := res.Text
 		if t != nil && t.Untrusted {
-			whole = fence(t.Name, whole)
+			whole = Fence(t.Name, whole)
 		}
 		path, err := Spill(r.limits.SpillDir, call, whole)
 		if err != nil {

@@ -128,9 +128,13 @@ func (s *setup) openTools(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	fromWeb, err := s.openWeb(ctx)
+	if err != nil {
+		return err
+	}
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
 		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command, Processes: s.openProcesses(),
-	}, slices.Concat(agentTools(&s.settings.Config, children), s.openMemory(home), s.openMCP(ctx, dir))...)
+	}, slices.Concat(agentTools(&s.settings.Config, children), fromWeb, s.openMemory(home), s.openMCP(ctx, dir))...)
 	if s.settings.Prompt.ContextFiles {
 		s.showContextFiles()
 	}

@@ -9,9 +9,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
+	"github.com/rondo-engine/rondo/tool/web"
 )
 
 func newToolsCommand(env *environment) *cobra.Command {
@@ -31,6 +33,7 @@ what the model is told of that tool.`,
 			}
 			settings := config.Default()
 			tools := append(builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})}), agentTools(&settings, nil)...)
+			tools = append(tools, web.Tools(web.Options{Look: rondo.Aside{}.Ask})...)
 			if len(args) == 1 {
 				err = showTool(env, tools, args[0])
 			} else {

@@ -16,14 +16,14 @@ const modulePath = "github.com/rondo-engine/rondo"
 // layers are the packages from the bottom to the top: a package imports only
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
-	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/atomicfile", "internal/sqlitefile", "internal/pgtest", "internal/mask"},
+	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/page", "internal/atomicfile", "internal/sqlitefile", "internal/pgtest", "internal/mask"},
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool", "hook", "internal/picture"},
 	{"guard"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "tool/mcp", "prompt", "store/sqlite", "store/postgres", "store/snapshot", "store/storetest"},
-	{"loop"},
+	{"loop", "tool/web"},
 	{"."},
 	{"cmd/rondo"},
 }
@@ -36,6 +36,7 @@ var apart = []string{"internal/arch", "internal/chaos", "internal/crash", "inter
 // and who alone may import them.
 var only = map[string][]string{
 	"golang.org/x/image":                     {"internal/picture"},
+	"golang.org/x/text":                      {"tool/web"},
 	"modernc.org/sqlite":                     {"store/sqlite"},
 	"github.com/spf13/cobra":                 {"cmd/rondo"},
 	"github.com/spf13/pflag":                 {"cmd/rondo"},

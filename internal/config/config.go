@@ -50,6 +50,7 @@ type Config struct {
 	Providers       map[string]Provider  `yaml:"providers"`
 	Models          map[string]Model     `yaml:"models"`
 	MCPServers      map[string]MCPServer `yaml:"mcp_servers"`
+	Web             Web                  `yaml:"web"`
 }
 
 // Endpoint is where a provider answers and how to be let in.
@@ -193,6 +194,14 @@ type MCPServer struct {
 	Timeout  time.Duration `yaml:"timeout" min:"0"`
 	// Enabled is true when nil.
 	Enabled *bool `yaml:"enabled" trusted:"yes"`
+}
+
+// Web says what may be fetched besides the public internet, see package
+// netguard.
+type Web struct {
+	AllowPrivate []string `yaml:"allow_private" trusted:"yes"`
+	// Proxy is what requests go through; the environment's is not used.
+	Proxy string `yaml:"proxy" trusted:"yes"`
 }
 
 // Price is in US dollars for a million tokens.

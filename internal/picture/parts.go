@@ -41,6 +41,33 @@ func FitParts(parts []message.Part, l Limits) ([]message.Part, error) {
 	return fit, errors.Join(failed...)
 }
 
+// FitMessage returns m with images that keep to l; m itself if they do.
+func FitMessage(m *message.Message, l Limits) *message.Message {
+	parts, _ := FitParts(m.Parts, l) // what could not be made smaller is told there
+	if slices.Equal(parts, m.Parts) {
+		return m
+	}
+	made := *m
+	made.Parts = parts
+	return &made
+}
+
+// FitHistory returns h with what fit makes of the messages that hold images.
+func FitHistory(h message.History, fit func(*message.Message) *message.Message) message.History {
+	made := h
+	for i, m := range h.Messages() {
+		if !In(m) {
+			continue
+		}
+		if small := fit(m); small != m {
+			if replaced, err := made.Replace(i, small); err == nil {
+				made = replaced
+			}
+		}
+	}
+	return made
+}
+
 func named(m *message.Media) string {
 	if m.Name == "" {
 		return "image"

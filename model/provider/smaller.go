@@ -65,16 +65,7 @@ func (s *smaller) request(req *model.Request) *model.Request {
 
 func (s *smaller) replace(req *model.Request) *model.Request {
 	made := *req
-	for i, m := range req.History.Messages() {
-		if !picture.In(m) {
-			continue
-		}
-		if small := s.message(m); small != m {
-			if h, err := made.History.Replace(i, small); err == nil {
-				made.History = h
-			}
-		}
-	}
+	made.History = picture.FitHistory(req.History, s.message)
 	return &made
 }
 
@@ -84,10 +75,9 @@ func (s *smaller) message(m *message.Message) *message.Message {
 	if small, ok := s.made[key]; ok {
 		return cmp.Or(small, m)
 	}
-	var small *message.Message // a message that stands for itself would never go
-	if parts, _ := picture.FitParts(m.Parts, s.limits); !slices.Equal(parts, m.Parts) {
-		made := *m
-		made.Parts, small = parts, &made
+	small := picture.FitMessage(m, s.limits)
+	if small == m {
+		small = nil // a message that stands for itself would never go
 	}
 	maps.DeleteFunc(s.made, func(k weak.Pointer[message.Message], _ *message.Message) bool { return k.Value() == nil })
 	if s.made == nil {
