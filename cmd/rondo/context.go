@@ -15,6 +15,7 @@ import (
 	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/tool"
+	"github.com/rondo-engine/rondo/window"
 )
 
 // memoryStore opens what is remembered; nil where that is switched off.
@@ -165,7 +166,8 @@ func (s *setup) systemPrompt(given string, tools bool) (system string, refresh f
 func (s *setup) contextOptions(refresh func() string) rondo.ContextOptions {
 	c := s.settings.Compression
 	o := rondo.ContextOptions{
-		Off: !c.Enabled, Threshold: c.Threshold, ProtectLast: c.ProtectLastN,
+		Engine: &window.Compressor{ProtectLast: c.ProtectLastN, Alone: s.settings.Context.Engine == "record"},
+		Off:    !c.Enabled, Threshold: c.Threshold,
 		Ratios: s.calibration, Refresh: refresh, Summariser: s.summariser, Carry: s.carryProcesses,
 	}
 	i := slices.IndexFunc(s.tools, func(t *tool.Tool) bool { return t.Name == memory.ToolName })

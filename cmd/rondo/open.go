@@ -162,7 +162,8 @@ func (m *models) chain(all []*resolved) (model.Model, error) {
 	if len(opened) == 1 {
 		return opened[0], nil
 	}
-	return resilient.NewFallback(resilient.FallbackOptions{}, opened...), nil
+	stay := m.settings.FallbackReturn != "next_turn"
+	return resilient.NewFallback(resilient.FallbackOptions{Stay: stay}, opened...), nil
 }
 
 // open makes the client of a model and puts keys, limits and breaker around it.

@@ -41,11 +41,13 @@ type Config struct {
 	SandboxWritable []string             `yaml:"sandbox_writable" trusted:"yes"`
 	Approvals       Approvals            `yaml:"approvals"`
 	Hooks           Hooks                `yaml:"hooks" trusted:"yes"`
+	Context         Context              `yaml:"context"`
 	Compression     Compression          `yaml:"compression"`
 	Memory          Memory               `yaml:"memory"`
 	Prompt          Prompt               `yaml:"prompt"`
 	Delegation      Delegation           `yaml:"delegation"`
 	Fallback        []Target             `yaml:"fallback_providers"`
+	FallbackReturn  string               `yaml:"fallback_return" oneof:"never next_turn"`
 	Auxiliary       map[string]Auxiliary `yaml:"auxiliary"`
 	Providers       map[string]Provider  `yaml:"providers"`
 	Models          map[string]Model     `yaml:"models"`
@@ -108,6 +110,13 @@ type Hook struct {
 	Matcher string        `yaml:"matcher"`
 	Command string        `yaml:"command"`
 	Timeout time.Duration `yaml:"timeout" min:"0"`
+}
+
+// Context says what keeps a conversation within the context window.
+type Context struct {
+	// Engine is compressor, which has a model write summaries, or record,
+	// which asks none.
+	Engine string `yaml:"engine" oneof:"compressor record"`
 }
 
 // Compression says when and how a long history is summarised.
@@ -245,9 +254,11 @@ func Default() Config {
 		Sandbox:        "workspace",
 		SandboxNetwork: true,
 		Approvals:      Approvals{Timeout: 300 * time.Second},
+		Context:        Context{Engine: "compressor"},
 		Compression:    Compression{Enabled: true, Threshold: 0.5, ProtectLastN: 20},
 		Memory:         Memory{Enabled: true, MemoryCharLimit: 2200, UserCharLimit: 1375, Flush: true},
 		Prompt:         Prompt{ContextFiles: true, Skills: true},
+		FallbackReturn: "never",
 		Delegation:     Delegation{MaxIterations: 50, MaxConcurrentChildren: 3, MaxDepth: 1, MaxChildren: 50, StallAfter: 450 * time.Second},
 	}
 }
