@@ -24,7 +24,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // User and Password are the superuser of a Server.
@@ -96,12 +96,12 @@ func (s *Server) URL(database string) string {
 func Exec(t testing.TB, databaseURL string, statements ...string) {
 	t.Helper()
 	ctx := context.Background()
-	c, err := pgx.Connect(ctx, databaseURL)
+	c, err := pgconn.Connect(ctx, databaseURL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range statements {
-		if _, err = c.Exec(ctx, sql); err != nil {
+		if err = c.Exec(ctx, sql).Close(); err != nil {
 			err = fmt.Errorf("%s: %w", sql, err)
 			break
 		}
@@ -227,7 +227,7 @@ func (s *Server) await(ended <-chan struct{}) error {
 	ctx, cancel := context.WithTimeout(context.Background(), startTime)
 	defer cancel()
 	for {
-		c, err := pgx.Connect(ctx, s.URL("postgres"))
+		c, err := pgconn.Connect(ctx, s.URL("postgres"))
 		if err == nil {
 			return c.Close(ctx)
 		}

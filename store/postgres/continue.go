@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 )
@@ -15,8 +13,8 @@ const (
 	// sqlParent locks the row of a session until the transaction ends: what
 	// continues it is looked for and made in one go.
 	sqlParent = "WITH " + sqlFence + " SELECT n FROM rondo_sessions WHERE id = $1 AND " + fenced + " FOR UPDATE"
-	sqlNext   = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE parent = $1 AND parent <> '' AND relation = 'compression')"
-	sqlMade   = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE id = $1 AND parent = $2)"
+	sqlNext   = "SELECT FROM rondo_sessions WHERE parent = $1 AND parent <> '' AND relation = 'compression'"
+	sqlMade   = "SELECT FROM rondo_sessions WHERE id = $1 AND parent = $2"
 	sqlEnd    = "UPDATE rondo_sessions SET end_reason = 'compression' WHERE id = $1"
 	// sqlFill gives a new session its first messages, which no search finds.
 	sqlFill = `WITH at AS (UPDATE rondo_sessions SET messages = cardinality($2::text[]) WHERE id = $1 RETURNING n)
@@ -35,10 +33,10 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 		return err
 	}
 	session.Stamp(s.o.Now())
-	err := s.write(ctx, func(tx pgx.Tx, doubt bool) error {
-		err := s.goOn(ctx, tx, session, msgs)
+	err := s.write(ctx, func(c *conn, doubt bool) error {
+		err := s.goOn(ctx, c, session, msgs)
 		if doubt && errors.Is(err, store.ErrContinued) {
-			return firstDid(ctx, tx, session, err)
+			return c.tell(ctx, sqlMade, args{session.ID, session.Parent}, err) // perhaps the first attempt did
 		}
 		return err
 	})
@@ -51,39 +49,28 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 	return nil
 }
 
-func (s *Store) goOn(ctx context.Context, tx pgx.Tx, session store.Session, msgs []*message.Message) error {
-	parent := escape(session.Parent)
-	if err := written(tx.QueryRow(ctx, sqlParent, parent, s.locks.token(session.Parent))); err != nil {
+func (s *Store) goOn(ctx context.Context, c *conn, session store.Session, msgs []*message.Message) error {
+	if err := c.tell(ctx, sqlParent, args{session.Parent, s.locks.token(session.Parent)}, store.ErrNotFound); err != nil {
 		return err
 	}
-	var continued bool
-	if err := tx.QueryRow(ctx, sqlNext, parent).Scan(&continued); err != nil {
+	next, err := c.ask(ctx, sqlNext, args{session.Parent}, nil)
+	if err != nil {
 		return err
 	}
-	if continued {
+	if next > 0 {
 		return store.ErrContinued
 	}
-	if err := create(ctx, tx, session); err != nil {
+	if err := create(ctx, c, session); err != nil {
 		return err
 	}
 	ids, roles, bodies := make([]string, len(msgs)), make([]string, len(msgs)), make([]string, len(msgs))
 	for i, m := range msgs {
-		ids[i], roles[i], bodies[i] = escape(m.ID), escape(string(m.Role)), string(message.AppendJSON(nil, m))
+		ids[i], roles[i], bodies[i] = m.ID, string(m.Role), string(message.AppendJSON(nil, m))
 	}
-	b := new(pgx.Batch)
-	b.Queue(sqlEnd, parent)
-	b.Queue(sqlFill, escape(session.ID), ids, roles, bodies)
-	return tx.SendBatch(ctx, b).Close()
-}
-
-// firstDid returns nil if an attempt before made the session that goes on, and
-// else err.
-func firstDid(ctx context.Context, tx pgx.Tx, s store.Session, err error) error {
-	var made bool
-	if asked := tx.QueryRow(ctx, sqlMade, escape(s.ID), escape(s.Parent)).Scan(&made); asked != nil || made {
-		return asked
-	}
-	return err
+	return c.send(ctx, func(b *batch) {
+		b.add(sqlEnd, args{session.Parent}, nil, nil)
+		b.add(sqlFill, args{session.ID, ids, roles, bodies}, nil, nil)
+	})
 }
 
 // Tip implements store.Continuer.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-engine/rondo/store"
 )
@@ -28,10 +28,10 @@ const (
 	sqlClaim = `INSERT INTO rondo_locks (session, host, pid)
 		SELECT $2, $3, $4 WHERE pg_try_advisory_lock($1)
 		ON CONFLICT (session) DO UPDATE SET token = excluded.token, host = excluded.host, pid = excluded.pid, since = excluded.since
-		RETURNING token, since`
+		RETURNING token, (extract(epoch FROM since) * 1000000)::bigint`
 	sqlForget = "DELETE FROM rondo_locks WHERE session = $1 AND token = $2"
 	sqlUnlock = "SELECT pg_advisory_unlock($1)"
-	sqlHolder = "SELECT host, pid, since FROM rondo_locks WHERE session = $1"
+	sqlHolder = "SELECT host, pid, (extract(epoch FROM since) * 1000000)::bigint FROM rondo_locks WHERE session = $1"
 	// sqlHeld asks for the lock itself: what a process that died said of it
 	// stays until the next one claims it.
 	sqlHeld = `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -44,10 +44,10 @@ const (
 // locks are the locks that a Store holds, all on one connection, which is
 // opened for the first.
 type locks struct {
-	config *pgx.ConnConfig
+	config *pgconn.Config
 
 	turn sync.Mutex // who speaks on conn, which is nil for none
-	conn *pgx.Conn
+	conn *conn
 
 	mu   sync.Mutex // guards held; taken after turn
 	held map[string]claim
@@ -119,14 +119,14 @@ func (l *locks) connect(ctx context.Context) error {
 	if l.conn != nil && !l.conn.IsClosed() {
 		return nil
 	}
-	conn, err := pgx.ConnectConfig(ctx, l.config.Copy())
+	c, err := connect(ctx, l.config)
 	if err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, sqlKeepAlive); err != nil {
-		return errors.Join(err, conn.Close(ctx))
+	if _, err := c.ask(ctx, sqlKeepAlive, nil, nil); err != nil {
+		return errors.Join(err, c.Close(ctx))
 	}
-	l.conn = conn
+	l.conn = c
 	return nil
 }
 
@@ -134,34 +134,30 @@ func (l *locks) connect(ctx context.Context) error {
 func (l *locks) claim(ctx context.Context, key int64, id string) (claim, error) {
 	host, _ := os.Hostname() // a lock without it is still one
 	c := claim{holder: store.Holder{PID: os.Getpid(), Host: host}}
-	err := l.conn.QueryRow(ctx, sqlClaim, key, escape(id), escape(host), c.holder.PID).Scan(&c.token, &c.holder.Since)
-	if !errors.Is(err, pgx.ErrNoRows) {
-		if err != nil && !l.conn.IsClosed() { // the lock may be taken all the same
-			_, undo := l.conn.Exec(ctx, sqlUnlock, key)
-			err = errors.Join(err, undo)
-		}
+	claimed, err := l.conn.ask(ctx, sqlClaim, args{key, id, host, c.holder.PID}, func(r *row) {
+		c.token, c.holder.Since = r.number(0), time.UnixMicro(r.number(1))
+	})
+	if err != nil && !l.conn.IsClosed() { // the lock may be taken all the same
+		_, undo := l.conn.ask(ctx, sqlUnlock, args{key}, nil)
+		return c, errors.Join(err, undo)
+	}
+	if err != nil || claimed > 0 {
 		return c, err
 	}
-	b := new(pgx.Batch)
 	locked := &store.LockedError{Session: id}
-	queueHolder(b, id, &locked.Holder)
-	if err := l.conn.SendBatch(ctx, b).Close(); err != nil {
+	if err := l.conn.send(ctx, func(b *batch) { addHolder(b, id, &locked.Holder) }); err != nil {
 		return c, err
 	}
 	return c, locked
 }
 
-// queueHolder asks who said last that session id is locked; h stays zero if
-// nobody did.
-func queueHolder(b *pgx.Batch, id string, h *store.Holder) {
-	b.Queue(sqlHolder, escape(id)).QueryRow(func(row pgx.Row) error {
-		err := row.Scan(&h.Host, &h.PID, &h.Since)
-		h.Host = unescape(h.Host)
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
-	})
+// addHolder asks who said last that session id is locked; h is zero if nobody
+// did.
+func addHolder(b *batch, id string, h *store.Holder) {
+	*h = store.Holder{}
+	b.add(sqlHolder, args{id}, func(r *row) {
+		*h = store.Holder{Host: r.text(0), PID: int(r.number(1)), Since: time.UnixMicro(r.number(2))}
+	}, nil)
 }
 
 // unlock gives up the lock on session id. Where the connection is gone, the
@@ -181,10 +177,11 @@ func (s *Store) unlock(id string, token int64) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), unlockTime)
 	defer cancel()
-	b := new(pgx.Batch)
-	b.Queue(sqlForget, escape(id), token)
-	b.Queue(sqlUnlock, s.lockKey(id))
-	if err := l.conn.SendBatch(ctx, b).Close(); err != nil && !l.conn.IsClosed() {
+	err := l.conn.send(ctx, func(b *batch) {
+		b.add(sqlForget, args{id, token}, nil, nil)
+		b.add(sqlUnlock, args{s.lockKey(id)}, nil, nil)
+	})
+	if err != nil && !l.conn.IsClosed() {
 		return fmt.Errorf("unlock session %s: %w", id, s.explain(err))
 	}
 	return nil
@@ -193,10 +190,9 @@ func (s *Store) unlock(id string, token int64) error {
 // Holder implements store.Locker.
 func (s *Store) Holder(ctx context.Context, id string) (h store.Holder, held bool, err error) {
 	key := uint64(s.lockKey(id))
-	err = s.ask(ctx, func(b *pgx.Batch) {
-		h = store.Holder{}
-		b.Queue(sqlHeld, int64(key>>32), int64(key&0xffffffff)).QueryRow(func(row pgx.Row) error { return row.Scan(&held) })
-		queueHolder(b, id, &h)
+	err = s.ask(ctx, func(b *batch) {
+		b.add(sqlHeld, args{int64(key >> 32), int64(key & 0xffffffff)}, func(r *row) { held = r.truth(0) }, nil)
+		addHolder(b, id, &h)
 	})
 	if err != nil {
 		return store.Holder{}, false, fmt.Errorf("ask who uses session %s: %w", id, err)

@@ -6,13 +6,12 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/jackc/pgx/v5"
 
 	"github.com/rondo-engine/rondo/store"
 )
 
 const (
-	// sqlNote yields how many sessions there are with that id.
+	// sqlNote yields a row if there is such a session.
 	sqlNote = `WITH at AS (SELECT n FROM rondo_sessions WHERE id = $1), noted AS (
 			INSERT INTO rondo_notes (session, time_ns, kind, body)
 			SELECT at.n, e.time_ns, e.kind, e.body
@@ -31,11 +30,9 @@ func (s *Store) Note(ctx context.Context, id string, notes ...store.Note) error 
 	}
 	times, kinds, bodies := make([]int64, len(notes)), make([]string, len(notes)), make([]string, len(notes))
 	for i, n := range notes {
-		times[i], kinds[i], bodies[i] = n.Time.UnixNano(), escape(n.Kind), escape(string(n.Body))
+		times[i], kinds[i], bodies[i] = n.Time.UnixNano(), n.Kind, string(n.Body)
 	}
-	err := s.use(ctx, once, func(c *pgx.Conn) error {
-		return written(c.QueryRow(ctx, sqlNote, escape(id), times, kinds, bodies))
-	})
+	err := s.change(ctx, once, sqlNote, args{id, times, kinds, bodies})
 	if err != nil {
 		return fmt.Errorf("note about session %s: %w", id, err)
 	}
@@ -44,19 +41,11 @@ func (s *Store) Note(ctx context.Context, id string, notes ...store.Note) error 
 
 // Notes implements store.Noter.
 func (s *Store) Notes(ctx context.Context, id string) (list []store.Note, err error) {
-	err = s.lookInto(ctx, id, func(b *pgx.Batch) {
+	err = s.lookInto(ctx, id, func(b *batch) {
 		list = nil
-		b.Queue(sqlNotes, escape(id)).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var ns int64
-				var kind, body string
-				if err := rows.Scan(&ns, &kind, &body); err != nil {
-					return err
-				}
-				list = append(list, store.Note{Time: time.Unix(0, ns), Kind: unescape(kind), Body: jsontext.Value(unescape(body))})
-			}
-			return rows.Err()
-		})
+		b.add(sqlNotes, args{id}, func(r *row) {
+			list = append(list, store.Note{Time: time.Unix(0, r.number(0)), Kind: r.text(1), Body: jsontext.Value(r.text(2))})
+		}, nil)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the notes about session %s: %w", id, err)

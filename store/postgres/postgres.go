@@ -27,9 +27,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-
 	"github.com/rondo-engine/rondo/internal/mask"
 	"github.com/rondo-engine/rondo/store"
 )
@@ -51,22 +48,11 @@ type Options struct {
 // DefaultRetryFor is the time for retries when Options name none.
 const DefaultRetryFor = time.Minute
 
-const (
-	// maxConns bounds the connections of a Store, unless the URL has a
-	// pool_max_conns. One more may hold the locks on sessions.
-	maxConns = 4
-	// idleTime is how long a connection that nobody uses is kept.
-	idleTime = time.Minute
-	// connectTime bounds an attempt to connect, unless the URL has a
-	// connect_timeout.
-	connectTime = 10 * time.Second
-)
-
 // Store is a store.Full in a database.
 type Store struct {
 	url    string // for errors, without the password
 	o      Options
-	pool   *pgxpool.Pool
+	pool   *pool
 	schema string // where the tables are
 	locks  locks
 	closed atomic.Bool
@@ -99,14 +85,9 @@ func Open(ctx context.Context, url string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open session store: %w", err)
 	}
-	s := &Store{url: mask.URL(url), o: o, locks: locks{held: map[string]claim{}, config: config.ConnConfig}}
-	if s.pool, err = pgxpool.NewWithConfig(ctx, config); err == nil {
-		if err = s.migrate(ctx); err != nil {
-			s.pool.Close()
-		}
-	}
-	if err != nil {
-		return nil, fmt.Errorf("open session store: %w", s.explain(err))
+	s := &Store{url: mask.URL(url), o: o, pool: newPool(config), locks: locks{held: map[string]claim{}, config: config}}
+	if err := s.migrate(ctx); err != nil {
+		return nil, fmt.Errorf("open session store: %w", errors.Join(s.explain(err), s.pool.close()))
 	}
 	return s, nil
 }
@@ -120,9 +101,7 @@ func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	err := s.locks.close()
-	s.pool.Close()
-	if err != nil {
+	if err := errors.Join(s.locks.close(), s.pool.close()); err != nil {
 		return fmt.Errorf("close session store: %w", s.explain(err))
 	}
 	return nil
@@ -137,50 +116,43 @@ const (
 )
 
 // use runs f on a connection, again if what it met passes.
-func (s *Store) use(ctx context.Context, a attempts, f func(*pgx.Conn) error) error {
+func (s *Store) use(ctx context.Context, a attempts, f func(*conn) error) error {
 	return s.explain(s.patiently(ctx, func(ctx context.Context) error {
-		c, err := s.pool.Acquire(ctx)
+		c, err := s.pool.take(ctx)
 		if err != nil {
 			return err
 		}
-		defer c.Release()
-		err = f(c.Conn())
-		if err != nil && ctx.Err() == nil && c.Conn().IsClosed() && !s.passes(err) {
+		defer s.pool.give(c)
+		err = f(c)
+		if err != nil && ctx.Err() == nil && c.IsClosed() && !s.passes(err) {
 			err = &lostError{err, a == repeated}
 		}
 		return err
 	}))
 }
 
-// ask reads what b asks for in one round trip.
-func (s *Store) ask(ctx context.Context, fill func(b *pgx.Batch)) error {
-	return s.use(ctx, repeated, func(c *pgx.Conn) error { return send(ctx, c, fill) })
-}
-
-// send sends what fill asks for in one round trip and one transaction.
-func send(ctx context.Context, c *pgx.Conn, fill func(b *pgx.Batch)) error {
-	b := new(pgx.Batch)
-	fill(b)
-	return c.SendBatch(ctx, b).Close()
+// ask reads what fill asks for in one round trip.
+func (s *Store) ask(ctx context.Context, fill func(b *batch)) error {
+	return s.use(ctx, repeated, func(c *conn) error { return c.send(ctx, fill) })
 }
 
 // look is ask for what must be seen at the same moment.
-func (s *Store) look(ctx context.Context, fill func(b *pgx.Batch)) error {
-	return s.ask(ctx, func(b *pgx.Batch) {
-		b.Queue("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+func (s *Store) look(ctx context.Context, fill func(b *batch)) error {
+	return s.ask(ctx, func(b *batch) {
+		b.add("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", nil, nil, nil)
 		fill(b)
-		b.Queue("COMMIT")
+		b.add("COMMIT", nil, nil, nil)
 	})
 }
 
 // write runs f in a transaction, anew if others got in its way. It is told that
 // there is doubt when an attempt before may have been committed.
-func (s *Store) write(ctx context.Context, f func(tx pgx.Tx, doubt bool) error) error {
+func (s *Store) write(ctx context.Context, f func(c *conn, doubt bool) error) error {
 	lost := false
-	return s.use(ctx, repeated, func(c *pgx.Conn) error {
+	return s.use(ctx, repeated, func(c *conn) error {
 		doubt := lost
 		defer func() { lost = lost || c.IsClosed() }()
-		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error { return f(tx, doubt) })
+		return c.transact(ctx, func() error { return f(c, doubt) })
 	})
 }
 

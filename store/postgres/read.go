@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/store"
 )
 
@@ -33,33 +32,29 @@ const (
 )
 
 // scan reads a row of sqlSession.
-func scan(row pgx.CollectableRow) (s store.Session, err error) {
-	var created, updated int64
-	u := &s.Usage
-	err = row.Scan(&s.ID, &s.Title, &s.Parent, &s.Relation, &s.Workspace, &s.Provider, &s.Model, &s.System,
-		&created, &updated, &s.Messages, &s.Calls, &u.Input, &u.CacheRead, &u.CacheWrite, &u.Output, &u.Reasoning,
-		&s.CostUSD, &s.EndReason)
-	for _, text := range []*string{&s.ID, &s.Title, &s.Parent, &s.Relation, &s.Workspace, &s.Provider, &s.Model, &s.System, &s.EndReason} {
-		*text = unescape(*text)
+func scan(r *row) store.Session {
+	return store.Session{
+		ID: r.text(0), Title: r.text(1), Parent: r.text(2), Relation: r.text(3), Workspace: r.text(4),
+		Provider: r.text(5), Model: r.text(6), System: r.text(7),
+		CreatedAt: time.Unix(0, r.number(8)), UpdatedAt: time.Unix(0, r.number(9)),
+		Messages: int(r.number(10)), Calls: int(r.number(11)),
+		Usage: model.Usage{
+			Input: r.number(12), CacheRead: r.number(13), CacheWrite: r.number(14), Output: r.number(15), Reasoning: r.number(16),
+		},
+		CostUSD: r.float(17), EndReason: r.text(18),
 	}
-	s.CreatedAt, s.UpdatedAt = time.Unix(0, created), time.Unix(0, updated)
-	return s, err
 }
 
 // into appends the sessions that a statement over sqlSession yields to list.
-func into(list *[]store.Session) func(pgx.Rows) error {
-	return func(rows pgx.Rows) error {
-		found, err := pgx.CollectRows(rows, scan)
-		*list = append(*list, found...)
-		return err
-	}
+func into(list *[]store.Session) func(*row) {
+	return func(r *row) { *list = append(*list, scan(r)) }
 }
 
 // sessions returns the sessions that a statement over sqlSession yields.
-func (s *Store) sessions(ctx context.Context, sql string, args ...any) (list []store.Session, err error) {
-	err = s.ask(ctx, func(b *pgx.Batch) {
+func (s *Store) sessions(ctx context.Context, sql string, a args) (list []store.Session, err error) {
+	err = s.ask(ctx, func(b *batch) {
 		list = nil
-		b.Queue(sql, args...).Query(into(&list))
+		b.add(sql, a, into(&list), nil)
 	})
 	return list, err
 }
@@ -70,23 +65,22 @@ func (s *Store) Load(ctx context.Context, id string) (store.Session, []*message.
 	var found []store.Session
 	var msgs []*message.Message
 	var damaged *store.DamagedError
-	err := s.look(ctx, func(b *pgx.Batch) {
+	err := s.look(ctx, func(b *batch) {
 		found, msgs, damaged = nil, nil, nil
-		b.Queue(sqlByID, escape(id)).Query(into(&found))
-		b.Queue(sqlMessages, escape(id)).Query(func(rows pgx.Rows) error {
-			for seq := 0; rows.Next(); seq++ {
-				m, err := message.ParseJSON(rows.RawValues()[0])
-				if err == nil {
-					msgs = append(msgs, m)
-					continue
-				}
+		b.add(sqlByID, args{id}, into(&found), nil)
+		seq := 0
+		b.add(sqlMessages, args{id}, func(r *row) {
+			m, err := message.ParseJSON([]byte(r.text(0)))
+			if err == nil {
+				msgs = append(msgs, m)
+			} else {
 				if damaged == nil {
 					damaged = &store.DamagedError{Session: id, Err: err}
 				}
 				damaged.Seqs = append(damaged.Seqs, seq)
 			}
-			return rows.Err()
-		})
+			seq++
+		}, nil)
 	})
 	if err == nil && len(found) == 0 {
 		err = store.ErrNotFound
@@ -114,7 +108,7 @@ func (s *Store) Find(ctx context.Context, ref, workspace string) (found store.Se
 }
 
 func (s *Store) last(ctx context.Context, workspace string) (store.Session, error) {
-	list, err := s.sessions(ctx, sqlLast, escape(workspace))
+	list, err := s.sessions(ctx, sqlLast, args{workspace})
 	if err == nil && len(list) == 0 {
 		err = fmt.Errorf("there is no last one: %w", store.ErrNotFound)
 	}
@@ -126,10 +120,10 @@ func (s *Store) last(ctx context.Context, workspace string) (store.Session, erro
 
 func (s *Store) resolve(ctx context.Context, ref string) (store.Session, error) {
 	var prefixed, titled []store.Session
-	err := s.ask(ctx, func(b *pgx.Batch) {
+	err := s.ask(ctx, func(b *batch) {
 		prefixed, titled = nil, nil
-		b.Queue(sqlByPrefix, escape(ref)).Query(into(&prefixed))
-		b.Queue(sqlByTitle, escape(foldKey(ref))).Query(into(&titled))
+		b.add(sqlByPrefix, args{ref}, into(&prefixed), nil)
+		b.add(sqlByTitle, args{foldKey(ref)}, into(&titled), nil)
 	})
 	if err != nil {
 		return store.Session{}, err
@@ -142,7 +136,7 @@ func (s *Store) resolve(ctx context.Context, ref string) (store.Session, error) 
 }
 
 func (s *Store) tip(ctx context.Context, id string) (store.Session, error) {
-	list, err := s.sessions(ctx, sqlTip, escape(id))
+	list, err := s.sessions(ctx, sqlTip, args{id})
 	if err == nil && len(list) == 0 {
 		err = store.ErrNotFound
 	}
@@ -154,7 +148,7 @@ func (s *Store) tip(ctx context.Context, id string) (store.Session, error) {
 
 // List implements store.Store.
 func (s *Store) List(ctx context.Context, o store.ListOptions) ([]store.Session, error) {
-	list, err := s.sessions(ctx, sqlList, escape(o.Workspace), o.Limit)
+	list, err := s.sessions(ctx, sqlList, args{o.Workspace, o.Limit})
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}

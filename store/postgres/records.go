@@ -8,8 +8,6 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -20,7 +18,7 @@ const (
 		WHERE session = (SELECT n FROM rondo_sessions WHERE id = $3) AND message = $4 AND place = $5`
 	sqlEffects = `SELECT e.place, e.call, e.tool, e.args_digest, e.started_ns, e.finished_ns, e.status
 		FROM rondo_effects e JOIN rondo_sessions s ON s.n = e.session WHERE s.id = $1 AND e.message = $2 ORDER BY e.place`
-	sqlExists  = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE id = $1)"
+	sqlExists  = "SELECT FROM rondo_sessions WHERE id = $1"
 	sqlMend    = "INSERT INTO rondo_repairs (session, body) SELECT n, $2 FROM rondo_sessions WHERE id = $1"
 	sqlRepairs = "SELECT r.body FROM rondo_repairs r JOIN rondo_sessions s ON s.n = r.session WHERE s.id = $1 ORDER BY r.n"
 	sqlState   = "SELECT st.body FROM rondo_sessions s LEFT JOIN rondo_states st ON st.session = s.n WHERE s.id = $1"
@@ -42,42 +40,37 @@ func parted(effects []store.Effect) (begin, ends []store.Effect) {
 }
 
 // effectArgs are the arguments of sqlRecord for effects that begin.
-func effectArgs(begin []store.Effect) []any {
+func effectArgs(begin []store.Effect) args {
 	n := len(begin)
 	messages, calls, tools, digests := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
 	places, started := make([]int64, n), make([]int64, n)
 	for i, e := range begin {
-		messages[i], places[i], calls[i] = escape(e.MessageID), int64(e.Index), escape(e.CallID)
-		tools[i], digests[i], started[i] = escape(e.Tool), escape(e.ArgsDigest), e.StartedAt.UnixNano()
+		messages[i], places[i], calls[i] = e.MessageID, int64(e.Index), e.CallID
+		tools[i], digests[i], started[i] = e.Tool, e.ArgsDigest, e.StartedAt.UnixNano()
 	}
-	return []any{messages, places, calls, tools, digests, started}
+	return args{messages, places, calls, tools, digests, started}
 }
 
-// queueEnd records the end of an effect of session id.
-func queueEnd(b *pgx.Batch, id string, e store.Effect) {
-	b.Queue(sqlEnded, e.FinishedAt.UnixNano(), escape(string(e.Status)), escape(id), escape(e.MessageID), e.Index).
-		Exec(func(done pgconn.CommandTag) error {
-			if done.RowsAffected() == 0 {
-				return fmt.Errorf("record the end of %s: %w", e.Tool, store.ErrNotBegun)
-			}
-			return nil
-		})
+// addEnd records the end of an effect of session id.
+func addEnd(b *batch, id string, e store.Effect) {
+	b.add(sqlEnded, args{e.FinishedAt.UnixNano(), string(e.Status), id, e.MessageID, e.Index}, nil,
+		some(fmt.Errorf("record the end of %s: %w", e.Tool, store.ErrNotBegun)))
 }
 
 // Effects implements store.Journal.
 func (s *Store) Effects(ctx context.Context, id, messageID string) (list []store.Effect, err error) {
-	err = s.lookInto(ctx, id, func(b *pgx.Batch) {
+	err = s.lookInto(ctx, id, func(b *batch) {
 		list = nil
-		b.Queue(sqlEffects, escape(id), escape(messageID)).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				e := store.Effect{MessageID: messageID}
-				if err := scanEffect(rows, &e); err != nil {
-					return err
-				}
-				list = append(list, e)
+		b.add(sqlEffects, args{id, messageID}, func(r *row) {
+			e := store.Effect{
+				MessageID: messageID, Index: int(r.number(0)), CallID: r.text(1), Tool: r.text(2), ArgsDigest: r.text(3),
+				StartedAt: time.Unix(0, r.number(4)), Status: message.Status(r.text(6)),
 			}
-			return rows.Err()
-		})
+			if r.values[5] != nil {
+				e.FinishedAt = time.Unix(0, r.number(5))
+			}
+			list = append(list, e)
+		}, nil)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the journal of session %s: %w", id, err)
@@ -85,37 +78,24 @@ func (s *Store) Effects(ctx context.Context, id, messageID string) (list []store
 	return list, nil
 }
 
-func scanEffect(rows pgx.Rows, e *store.Effect) error {
-	var status string
-	var started int64
-	var finished *int64
-	err := rows.Scan(&e.Index, &e.CallID, &e.Tool, &e.ArgsDigest, &started, &finished, &status)
-	e.CallID, e.Tool, e.ArgsDigest = unescape(e.CallID), unescape(e.Tool), unescape(e.ArgsDigest)
-	e.StartedAt, e.Status = time.Unix(0, started), message.Status(unescape(status))
-	if finished != nil {
-		e.FinishedAt = time.Unix(0, *finished)
-	}
-	return err
-}
-
 // lookInto is look for what belongs to session id.
-func (s *Store) lookInto(ctx context.Context, id string, fill func(b *pgx.Batch)) error {
-	var exists bool
-	err := s.look(ctx, func(b *pgx.Batch) {
-		b.Queue(sqlExists, escape(id)).QueryRow(func(row pgx.Row) error { return row.Scan(&exists) })
+func (s *Store) lookInto(ctx context.Context, id string, fill func(b *batch)) error {
+	return s.look(ctx, func(b *batch) {
+		b.add(sqlExists, args{id}, nil, some(store.ErrNotFound))
 		fill(b)
 	})
-	if err == nil && !exists {
-		err = store.ErrNotFound
-	}
-	return err
+}
+
+// change runs a statement that changes a row of a session or finds none.
+func (s *Store) change(ctx context.Context, how attempts, sql string, a args) error {
+	return s.use(ctx, how, func(c *conn) error { return c.tell(ctx, sql, a, store.ErrNotFound) })
 }
 
 // Mend implements store.Mender.
 func (s *Store) Mend(ctx context.Context, id string, r store.Repair) error {
 	body, err := json.Marshal(r, jsontext.AllowInvalidUTF8(true))
 	if err == nil {
-		err = s.change(ctx, once, sqlMend, escape(id), escape(string(body)))
+		err = s.change(ctx, once, sqlMend, args{id, string(body)})
 	}
 	if err != nil {
 		return fmt.Errorf("mend session %s: %w", id, err)
@@ -123,32 +103,15 @@ func (s *Store) Mend(ctx context.Context, id string, r store.Repair) error {
 	return nil
 }
 
-// change runs a statement that changes a row of a session or finds none.
-func (s *Store) change(ctx context.Context, a attempts, sql string, args ...any) error {
-	return s.use(ctx, a, func(c *pgx.Conn) error {
-		done, err := c.Exec(ctx, sql, args...)
-		if err == nil && done.RowsAffected() == 0 {
-			err = store.ErrNotFound
-		}
-		return err
-	})
-}
-
 // Repairs implements store.Mender.
 func (s *Store) Repairs(ctx context.Context, id string) (list []store.Repair, err error) {
-	err = s.lookInto(ctx, id, func(b *pgx.Batch) {
+	err = s.lookInto(ctx, id, func(b *batch) {
 		list = nil
-		b.Queue(sqlRepairs, escape(id)).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				var r store.Repair
-				text := unescape(string(rows.RawValues()[0]))
-				if err := json.Unmarshal([]byte(text), &r, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)); err != nil {
-					return err
-				}
-				list = append(list, r)
-			}
-			return rows.Err()
-		})
+		b.add(sqlRepairs, args{id}, func(r *row) {
+			var repair store.Repair
+			r.fail(0, json.Unmarshal([]byte(r.text(0)), &repair, jsontext.AllowInvalidUTF8(true), jsontext.AllowDuplicateNames(true)))
+			list = append(list, repair)
+		}, nil)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the repairs of session %s: %w", id, err)
@@ -158,7 +121,7 @@ func (s *Store) Repairs(ctx context.Context, id string) (list []store.Repair, er
 
 // SaveState implements store.Stater.
 func (s *Store) SaveState(ctx context.Context, id string, state []byte) error {
-	err := s.change(ctx, repeated, sqlSaveState, escape(id), s.locks.token(id), escape(string(state)))
+	err := s.change(ctx, repeated, sqlSaveState, args{id, s.locks.token(id), string(state)})
 	if errors.Is(err, store.ErrNotFound) {
 		err = s.whyNot(ctx, id)
 	}
@@ -169,18 +132,14 @@ func (s *Store) SaveState(ctx context.Context, id string, state []byte) error {
 }
 
 // State implements store.Stater.
-func (s *Store) State(ctx context.Context, id string) ([]byte, error) {
-	var state []byte
-	err := s.use(ctx, repeated, func(c *pgx.Conn) error {
-		var text *string
-		err := c.QueryRow(ctx, sqlState, escape(id)).Scan(&text)
-		if errors.Is(err, pgx.ErrNoRows) {
-			err = store.ErrNotFound
-		}
-		if text != nil {
-			state = []byte(unescape(*text))
-		}
-		return err
+func (s *Store) State(ctx context.Context, id string) (state []byte, err error) {
+	err = s.ask(ctx, func(b *batch) {
+		state = nil
+		b.add(sqlState, args{id}, func(r *row) {
+			if r.values[0] != nil {
+				state = []byte(r.text(0))
+			}
+		}, some(store.ErrNotFound))
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the state of session %s: %w", id, err)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
@@ -99,6 +98,7 @@ const (
 	// sqlAlone has one process at a time change the tables, until its
 	// transaction ends. The number is any that is the same in all versions.
 	sqlAlone   = "SELECT pg_advisory_xact_lock(7310293847562910)"
+	sqlFound   = "SELECT current_setting('server_encoding'), to_regclass('rondo_schema') IS NOT NULL"
 	sqlVersion = "SELECT version, current_schema(), to_regclass('rondo_messages_folded') IS NOT NULL FROM rondo_schema"
 )
 
@@ -106,87 +106,84 @@ var (
 	// ErrNewerSchema is in the chain of the error about tables that a newer
 	// rondo made.
 	ErrNewerSchema = errors.New("a newer version of rondo made the tables of this session store")
+	errVersion     = errors.New("rondo_schema is empty: it must hold the version of the tables")
 	errEncoding    = errors.New("the database does not hold Unicode: make one with createdb --encoding UTF8 --template template0")
 )
 
 // migrate brings the tables to the version of this program. Tables that have it
 // cost one query.
 func (s *Store) migrate(ctx context.Context) error {
-	var version int
-	var indexed bool
-	err := s.patiently(ctx, func(ctx context.Context) error {
-		err := s.pool.QueryRow(ctx, sqlVersion).Scan(&version, &s.schema, &indexed)
+	var version int64
+	err := s.use(ctx, repeated, func(c *conn) (err error) {
+		version, _, err = s.version(ctx, c)
 		if e, ok := errors.AsType[*pgconn.PgError](err); ok && e.Code == undefinedTable {
 			return nil
 		}
 		return err
 	})
-	if err != nil {
+	if err != nil || version == int64(len(migrations)) {
 		return err
 	}
-	if version > len(migrations) {
-		return newer(version)
-	}
-	if version == len(migrations) {
-		return nil
-	}
-	return s.patiently(ctx, func(ctx context.Context) error {
-		return pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error { return s.bringForward(ctx, tx) })
-	})
+	return s.write(ctx, func(c *conn, _ bool) error { return s.bringForward(ctx, c) })
 }
 
-func newer(version int) error {
-	return fmt.Errorf("%w: they have version %d, this program knows versions up to %d; use the newer rondo, or another database", ErrNewerSchema, version, len(migrations))
+// version reads the version of the tables and whether texts have an index, and
+// refuses tables that are too new.
+func (s *Store) version(ctx context.Context, c *conn) (version int64, indexed bool, err error) {
+	schema := ""
+	_, err = c.ask(ctx, sqlVersion, nil, func(r *row) { version, schema, indexed = r.number(0), r.text(1), r.truth(2) })
+	if err == nil && version > int64(len(migrations)) {
+		err = fmt.Errorf("%w: they have version %d, this program knows versions up to %d; use the newer rondo, or another database", ErrNewerSchema, version, len(migrations))
+	}
+	if err == nil {
+		s.schema = schema
+	}
+	return version, indexed, err
 }
 
 // bringForward makes or changes the tables.
-func (s *Store) bringForward(ctx context.Context, tx pgx.Tx) error {
-	if _, err := tx.Exec(ctx, sqlAlone); err != nil {
-		return err
-	}
+func (s *Store) bringForward(ctx context.Context, c *conn) error {
 	var encoding string
 	var made bool
-	err := tx.QueryRow(ctx, "SELECT current_setting('server_encoding'), to_regclass('rondo_schema') IS NOT NULL").Scan(&encoding, &made)
+	err := c.script(ctx, sqlAlone)
+	if err == nil {
+		_, err = c.ask(ctx, sqlFound, nil, func(r *row) { encoding, made = r.text(0), r.truth(1) })
+	}
 	if err == nil && encoding != "UTF8" {
 		err = errEncoding
 	}
 	if err == nil && !made {
-		_, err = tx.Exec(ctx, "CREATE TABLE rondo_schema (version int NOT NULL); INSERT INTO rondo_schema VALUES (0)")
+		err = c.script(ctx, "CREATE TABLE rondo_schema (version int NOT NULL); INSERT INTO rondo_schema VALUES (0)")
 	}
 	if err != nil {
 		return err
 	}
-	var version int
-	var indexed bool
-	if err := tx.QueryRow(ctx, sqlVersion).Scan(&version, &s.schema, &indexed); err != nil {
+	version, indexed, err := s.version(ctx, c)
+	if err != nil {
 		return err
 	}
-	if version > len(migrations) {
-		return newer(version)
-	}
-	for ; version < len(migrations); version++ {
-		if _, err := tx.Exec(ctx, migrations[version]); err != nil {
+	for ; version < int64(len(migrations)); version++ {
+		if err := c.script(ctx, migrations[version]); err != nil {
 			return fmt.Errorf("bring the tables to version %d: %w", version+1, err)
 		}
 	}
 	if !indexed {
-		if err := trigrams(ctx, tx); err != nil {
+		if err := trigrams(ctx, c); err != nil {
 			return err
 		}
 	}
-	_, err = tx.Exec(ctx, "UPDATE rondo_schema SET version = $1", version)
-	return err
+	return c.tell(ctx, "UPDATE rondo_schema SET version = $1", args{version}, errVersion)
 }
 
 // trigrams makes the index of texts, if the server has the extension for it and
 // the user may use that. Without it, searches look at each text.
-func trigrams(ctx context.Context, tx pgx.Tx) error {
+func trigrams(ctx context.Context, c *conn) error {
 	for _, sql := range [...]string{"CREATE EXTENSION IF NOT EXISTS pg_trgm", sqlTrigrams} {
-		err := pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
-			_, err := tx.Exec(ctx, sql)
-			return err
-		})
-		if _, refused := errors.AsType[*pgconn.PgError](err); err != nil && !refused {
+		err := c.script(ctx, "SAVEPOINT trigrams; "+sql)
+		if _, refused := errors.AsType[*pgconn.PgError](err); refused && !c.IsClosed() {
+			err = c.script(ctx, "ROLLBACK TO trigrams")
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 )
@@ -21,19 +19,10 @@ func (s *Store) Search(ctx context.Context, query string, o store.SearchOptions)
 	if len(terms) == 0 {
 		return nil, store.ErrEmptyQuery
 	}
-	sql, args := searchSQL(terms, o)
-	err = s.ask(ctx, func(b *pgx.Batch) {
+	sql, a := searchSQL(terms, o)
+	err = s.ask(ctx, func(b *batch) {
 		hits = nil
-		b.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-			for rows.Next() {
-				h, err := scanHit(rows, terms)
-				if err != nil {
-					return err
-				}
-				hits = append(hits, h)
-			}
-			return rows.Err()
-		})
+		b.add(sql, a, func(r *row) { hits = append(hits, hit(r, terms)) }, nil)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("search sessions for %q: %w", query, err)
@@ -41,41 +30,39 @@ func (s *Store) Search(ctx context.Context, query string, o store.SearchOptions)
 	return hits, nil
 }
 
-// scanHit reads a row of a search. The text of a message is in its body; where
-// that is damaged, what was compared stands for it.
-func scanHit(rows pgx.Rows, terms []string) (store.Hit, error) {
-	var h store.Hit
-	var role, body, folded string
-	err := rows.Scan(&h.Session, &h.Title, &h.MessageID, &h.Seq, &role, &body, &folded)
-	h.Session, h.Title, h.MessageID = unescape(h.Session), unescape(h.Title), unescape(h.MessageID)
-	h.Role = message.Role(role)
-	text := unescape(folded)
-	if m, err := message.ParseJSON([]byte(body)); err == nil {
+// hit reads a row of a search. The text of a message is in its body; where that
+// is damaged, what was compared stands for it.
+func hit(r *row, terms []string) store.Hit {
+	h := store.Hit{
+		Session: r.text(0), Title: r.text(1), MessageID: r.text(2), Seq: int(r.number(3)), Role: message.Role(r.text(4)),
+	}
+	text := r.text(6)
+	if m, err := message.ParseJSON([]byte(r.text(5))); err == nil {
 		text = store.SearchText(m)
 	}
 	h.SetSnippet(text, terms)
-	return h, err
+	return h
 }
 
-func searchSQL(terms []string, o store.SearchOptions) (string, []any) {
+func searchSQL(terms []string, o store.SearchOptions) (string, args) {
 	var sql strings.Builder
-	var args []any
+	var a args
 	add := func(before string, arg any, after string) {
-		args = append(args, arg)
-		sql.WriteString(before + "$" + strconv.Itoa(len(args)) + after)
+		a = append(a, arg)
+		sql.WriteString(before + "$" + strconv.Itoa(len(a)) + after)
 	}
 	sql.WriteString(`SELECT s.id, coalesce(s.title, ''), m.id, m.seq, m.role, m.body, m.folded
 		FROM rondo_messages m JOIN rondo_sessions s ON s.n = m.session WHERE m.folded IS NOT NULL`)
 	like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`)
 	for _, t := range terms {
-		add(" AND m.folded LIKE ", "%"+like.Replace(escape(lower(t)))+"%", "")
+		add(" AND m.folded LIKE ", "%"+like.Replace(lower(t))+"%", "")
 	}
 	if o.Workspace != "" {
-		add(" AND s.workspace = ", escape(o.Workspace), "")
+		add(" AND s.workspace = ", o.Workspace, "")
 	}
 	if o.Session != "" {
-		add(" AND s.id = ", escape(o.Session), "")
+		add(" AND s.id = ", o.Session, "")
 	}
 	add(" ORDER BY m.session DESC, m.seq DESC LIMIT ", cmp.Or(o.Limit, store.DefaultSearchLimit), "::bigint")
-	return sql.String(), args
+	return sql.String(), a
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/rondo-engine/rondo/internal/mask"
 )
@@ -32,28 +32,24 @@ func Password(text string) string {
 // read, its password cannot be told from the rest.
 var errURL = errors.New("the URL of the session store cannot be read: write it as postgres://USER:PASSWORD@HOST:5432/DATABASE, with %2F, %40, %23, %3F and %25 for the characters / @ # ? and % in a password")
 
+// connectTime bounds an attempt to connect, unless the URL has a
+// connect_timeout.
+const connectTime = 10 * time.Second
+
 // parse reads the URL of a database.
-func parse(text string) (*pgxpool.Config, error) {
-	u, err := url.Parse(text)
-	if err != nil || !IsURL(text) {
+func parse(text string) (*pgconn.Config, error) {
+	if _, err := url.Parse(text); err != nil || !IsURL(text) {
 		return nil, errURL
 	}
-	config, err := pgxpool.ParseConfig(text)
+	config, err := pgconn.ParseConfig(text)
 	if err != nil {
 		return nil, unreadable(text, err)
 	}
-	q := u.Query()
-	if !q.Has("pool_max_conns") {
-		config.MaxConns = maxConns
+	if config.ConnectTimeout == 0 || config.ConnectTimeout > time.Minute { // the driver's own is two
+		config.ConnectTimeout = connectTime
 	}
-	if !q.Has("pool_max_conn_idle_time") {
-		config.MaxConnIdleTime = idleTime
-	}
-	if config.ConnConfig.ConnectTimeout == 0 || config.ConnConfig.ConnectTimeout > time.Minute {
-		config.ConnConfig.ConnectTimeout = connectTime
-	}
-	if params := config.ConnConfig.RuntimeParams; params["application_name"] == "" {
-		params["application_name"] = "rondo"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "rondo"
 	}
 	return config, nil
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 )
@@ -18,10 +16,10 @@ const (
 		cost_usd, end_reason)
 		VALUES ($1, nullif($2, ''), nullif($3, ''), $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19)
 		ON CONFLICT (id) DO NOTHING`
-	sqlTaken  = "SELECT EXISTS (SELECT FROM rondo_sessions WHERE title = $1 AND id <> $2)"
+	sqlTaken  = "SELECT FROM rondo_sessions WHERE title = $1 AND id <> $2"
 	sqlRename = "UPDATE rondo_sessions SET title = $2, title_key = $3 WHERE id = $1"
 	sqlHold   = "SELECT FROM rondo_sessions WHERE id = $1 FOR UPDATE"
-	sqlLanded = `SELECT EXISTS (SELECT FROM rondo_messages m JOIN rondo_sessions s ON s.n = m.session WHERE s.id = $1 AND m.id = $2)`
+	sqlLanded = "SELECT FROM rondo_messages m JOIN rondo_sessions s ON s.n = m.session WHERE s.id = $1 AND m.id = $2"
 	sqlDelete = "DELETE FROM rondo_sessions WHERE id = $1"
 
 	// sqlFence yields a row if the lock on session $1 is still the one that
@@ -59,8 +57,8 @@ func (s *Store) Create(ctx context.Context, session store.Session) error {
 		return err
 	}
 	session.Stamp(s.o.Now())
-	err := s.write(ctx, func(tx pgx.Tx, doubt bool) error {
-		err := create(ctx, tx, session)
+	err := s.write(ctx, func(c *conn, doubt bool) error {
+		err := create(ctx, c, session)
 		if doubt && errors.Is(err, store.ErrExists) { // the first attempt made it
 			return nil
 		}
@@ -72,30 +70,28 @@ func (s *Store) Create(ctx context.Context, session store.Session) error {
 	return nil
 }
 
-func create(ctx context.Context, tx pgx.Tx, s store.Session) error {
-	title, err := freeTitle(ctx, tx, s.Title, s.ID)
+func create(ctx context.Context, c *conn, s store.Session) error {
+	title, err := freeTitle(ctx, c, s.Title, s.ID)
 	if err != nil {
 		return err
 	}
 	u := s.Usage
-	done, err := tx.Exec(ctx, sqlCreate, escape(s.ID), escape(title), escape(foldKey(title)), escape(s.Parent), escape(s.Relation),
-		escape(s.Workspace), escape(s.Provider), escape(s.Model), escape(s.System), s.CreatedAt.UnixNano(), s.UpdatedAt.UnixNano(),
-		s.Calls, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning, s.CostUSD, escape(s.EndReason))
-	if err == nil && done.RowsAffected() == 0 {
-		err = store.ErrExists
-	}
-	return err
+	return c.tell(ctx, sqlCreate, args{
+		s.ID, title, foldKey(title), s.Parent, s.Relation, s.Workspace, s.Provider, s.Model, s.System,
+		s.CreatedAt.UnixNano(), s.UpdatedAt.UnixNano(), s.Calls, u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning,
+		s.CostUSD, s.EndReason,
+	}, store.ErrExists)
 }
 
 // freeTitle makes title unique among the sessions other than id. Another
 // process may take it all the same, and the transaction is then tried again.
-func freeTitle(ctx context.Context, tx pgx.Tx, title, id string) (string, error) {
+func freeTitle(ctx context.Context, c *conn, title, id string) (string, error) {
 	if title == "" {
 		return "", nil
 	}
-	return store.FreeTitle(title, func(t string) (taken bool, err error) {
-		err = tx.QueryRow(ctx, sqlTaken, escape(t), escape(id)).Scan(&taken)
-		return taken, err
+	return store.FreeTitle(title, func(t string) (bool, error) {
+		taken, err := c.ask(ctx, sqlTaken, args{t, id}, nil)
+		return taken > 0, err
 	})
 }
 
@@ -123,85 +119,74 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 // record with messages can be told from one that was not written.
 func (s *Store) record(ctx context.Context, id string, msgs []*message.Message, u store.Update, effects []store.Effect) error {
 	begin, ends := parted(effects)
-	args := s.recordArgs(id, msgs, u, begin)
+	a := s.recordArgs(id, msgs, u, begin)
 	how := once
 	if len(msgs) > 0 {
 		how = repeated
 	}
 	lost := false
-	return s.use(ctx, how, func(c *pgx.Conn) error {
+	return s.use(ctx, how, func(c *conn) error {
 		doubt := lost
 		defer func() { lost = lost || c.IsClosed() }()
 		if !doubt && u.Title == "" && len(ends) == 0 {
-			return send(ctx, c, func(b *pgx.Batch) { b.Queue(sqlRecord, args...).QueryRow(written) })
+			return c.tell(ctx, sqlRecord, a, store.ErrNotFound)
 		}
-		return pgx.BeginFunc(ctx, c, func(tx pgx.Tx) error {
+		return c.transact(ctx, func() error {
 			if doubt && len(msgs) > 0 {
-				if done, err := landed(ctx, tx, id, msgs); err != nil || done {
+				if done, err := landed(ctx, c, id, msgs); err != nil || done {
 					return err
 				}
 			}
-			return recordMore(ctx, tx, id, args, u.Title, ends)
+			return recordMore(ctx, c, id, a, u.Title, ends)
 		})
 	})
 }
 
 // landed reports whether messages that may have been written were. An attempt
 // to write them that still goes on has its end first.
-func landed(ctx context.Context, tx pgx.Tx, id string, msgs []*message.Message) (done bool, err error) {
-	if _, err := tx.Exec(ctx, sqlHold, escape(id)); err != nil {
+func landed(ctx context.Context, c *conn, id string, msgs []*message.Message) (bool, error) {
+	if err := c.tell(ctx, sqlHold, args{id}, store.ErrNotFound); err != nil {
 		return false, err
 	}
-	err = tx.QueryRow(ctx, sqlLanded, escape(id), escape(msgs[len(msgs)-1].ID)).Scan(&done)
-	return done, err
+	found, err := c.ask(ctx, sqlLanded, args{id, msgs[len(msgs)-1].ID}, nil)
+	return found > 0, err
 }
 
 // recordArgs are the arguments of sqlRecord.
-func (s *Store) recordArgs(id string, msgs []*message.Message, u store.Update, begin []store.Effect) []any {
+func (s *Store) recordArgs(id string, msgs []*message.Message, u store.Update, begin []store.Effect) args {
 	ids, roles := make([]string, len(msgs)), make([]string, len(msgs))
 	bodies, folded := make([]string, len(msgs)), make([]string, len(msgs))
 	for i, m := range msgs {
-		ids[i], roles[i] = escape(m.ID), escape(string(m.Role))
-		bodies[i], folded[i] = string(message.AppendJSON(nil, m)), escape(lower(store.SearchText(m)))
+		ids[i], roles[i] = m.ID, string(m.Role)
+		bodies[i], folded[i] = string(message.AppendJSON(nil, m)), lower(store.SearchText(m))
 	}
-	var reason *string
+	var reason any
 	if u.Running || u.EndReason != "" {
-		text := escape(u.EndReason)
-		reason = &text
+		reason = u.EndReason
 	}
 	use := u.Usage
-	args := []any{
-		escape(id), s.locks.token(id), ids, u.Calls, use.Input, use.CacheRead, use.CacheWrite, use.Output, use.Reasoning, u.CostUSD,
-		reason, escape(u.Provider), escape(u.Model), escape(u.System), roles, bodies, folded,
+	a := args{
+		id, s.locks.token(id), ids, u.Calls, use.Input, use.CacheRead, use.CacheWrite, use.Output, use.Reasoning, u.CostUSD,
+		reason, u.Provider, u.Model, u.System, roles, bodies, folded,
 	}
-	return append(args, effectArgs(begin)...)
-}
-
-// written reads what sqlRecord yields.
-func written(row pgx.Row) error {
-	var n int64
-	err := row.Scan(&n)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return store.ErrNotFound
-	}
-	return err
+	return append(a, effectArgs(begin)...)
 }
 
 // recordMore is what of a record must be looked at before it counts.
-func recordMore(ctx context.Context, tx pgx.Tx, id string, args []any, title string, ends []store.Effect) error {
-	b := new(pgx.Batch)
-	b.Queue(sqlRecord, args...).QueryRow(written)
-	for _, e := range ends {
-		queueEnd(b, id, e)
-	}
-	if err := tx.SendBatch(ctx, b).Close(); err != nil || title == "" {
+func recordMore(ctx context.Context, c *conn, id string, a args, title string, ends []store.Effect) error {
+	err := c.send(ctx, func(b *batch) {
+		b.add(sqlRecord, a, nil, some(store.ErrNotFound))
+		for _, e := range ends {
+			addEnd(b, id, e)
+		}
+	})
+	if err != nil || title == "" {
 		return err
 	}
-	title, err := freeTitle(ctx, tx, title, id)
-	if err == nil {
-		_, err = tx.Exec(ctx, sqlRename, escape(id), escape(title), escape(foldKey(title)))
+	if title, err = freeTitle(ctx, c, title, id); err != nil {
+		return err
 	}
-	return err
+	return c.tell(ctx, sqlRename, args{id, title, foldKey(title)}, store.ErrNotFound)
 }
 
 // whyNot says why nothing was written to session id: it is not there, or this
@@ -210,25 +195,20 @@ func (s *Store) whyNot(ctx context.Context, id string) error {
 	if s.locks.token(id) == 0 {
 		return store.ErrNotFound
 	}
-	var exists bool
 	var h store.Holder
-	err := s.ask(ctx, func(b *pgx.Batch) {
-		b.Queue(sqlExists, escape(id)).QueryRow(func(row pgx.Row) error { return row.Scan(&exists) })
-		queueHolder(b, id, &h)
+	err := s.ask(ctx, func(b *batch) {
+		b.add(sqlExists, args{id}, nil, some(store.ErrNotFound))
+		addHolder(b, id, &h)
 	})
 	if err != nil {
 		return err
-	}
-	if !exists {
-		return store.ErrNotFound
 	}
 	return fmt.Errorf("the lock on it was lost: %w", &store.LockedError{Session: id, Holder: h})
 }
 
 // Delete implements store.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	err := s.change(ctx, once, sqlDelete, escape(id))
-	if err != nil {
+	if err := s.change(ctx, once, sqlDelete, args{id}); err != nil {
 		return fmt.Errorf("delete session %s: %w", id, err)
 	}
 	return nil

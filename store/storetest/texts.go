@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -31,6 +32,9 @@ func texts(t *testing.T, s store.Store) {
 			t.Errorf("the sessions in %q are %v, %v", want.Workspace, list, err)
 		}
 		push(t, s, want.ID, store.Update{}, say("m"+name, message.NewUser("needle "+name)))
+		if _, msgs := load(t, s, want.ID); utf8.ValidString(name) && msgs[0].Text() != "needle "+name {
+			t.Errorf("the message %q became %q", "needle "+name, msgs[0].Text())
+		}
 		hits, err := s.(store.Searcher).Search(t.Context(), "needle", store.SearchOptions{Session: want.ID})
 		if err != nil || len(hits) != 1 || hits[0].Session != want.ID || hits[0].Title != want.Title || hits[0].MessageID != "m"+name {
 			t.Errorf("search in %q: %+v, %v", want.ID, hits, err)
