@@ -46,7 +46,7 @@ func TestScripts(t *testing.T) {
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"session": makeSession, "damage": damage, "server": startServer, "sent": checkSent,
+			"session": makeSession, "damage": damage, "server": startServer, "sent": checkSent, "site": startSite,
 		},
 	})
 }

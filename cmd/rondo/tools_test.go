@@ -3,8 +3,10 @@ package main
 import (
 	"testing"
 
+	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/tool/builtin"
+	"github.com/rondo-engine/rondo/tool/web"
 )
 
 // maxSetTokens is what the default set may take of each request.
@@ -17,8 +19,10 @@ func TestTheDefaultSetIsSmall(t *testing.T) {
 	}
 	defer ws.Close()
 	settings := config.Default()
+	all := builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})})
+	all = append(append(all, agentTools(&settings, nil)...), web.Tools(web.Options{Look: rondo.Aside{}.Ask})...)
 	total := 0
-	for _, tool := range append(builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})}), agentTools(&settings, nil)...) {
+	for _, tool := range all {
 		total += toolTokens(tool)
 	}
 	t.Logf("%d tokens", total)
