@@ -19,6 +19,9 @@ import (
 // indexEvery is how many messages a writer lets wait for the index.
 const indexEvery = 128
 
+// indexAtOnce is about how many messages enter the index in one transaction.
+const indexAtOnce = 4 * indexEvery
+
 // indexAtClose bounds how long Close waits for other processes to let it bring
 // the index up to date; a later search does it otherwise.
 const indexAtClose = time.Second
@@ -62,16 +65,20 @@ func (s *Store) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// indexAll enters what the index has not seen. Each stretch is a transaction, so
-// that others get their turn.
+// indexAll enters what the index has not seen. A transaction takes no more than
+// indexAtOnce messages, so that others get their turn.
 func (s *Store) indexAll(ctx context.Context) (err error) {
 	for more := true; more && err == nil; {
 		err = s.write(ctx, func(c *conn) error {
 			list, err := behind(ctx, c)
-			if more = len(list) > 1; err != nil || len(list) == 0 {
-				return err
+			done := int64(0)
+			for err == nil && len(list) > 0 && done < indexAtOnce {
+				done += list[0].to - list[0].from
+				err = index(ctx, c, list[0])
+				list = list[1:]
 			}
-			return index(ctx, c, list[0])
+			more = len(list) > 0
+			return err
 		})
 	}
 	return err
