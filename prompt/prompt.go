@@ -73,7 +73,7 @@ func Parts(f Facts) []Part {
 		add(file.Path, "# What the project says of itself, in "+file.Path+"\n", file.Text)
 	}
 	add("memory", "# Memory\n", f.Memory)
-	add("environment", "# Environment\n", environment(f))
+	add("environment", environmentTitle, environment(f))
 	for i := range all {
 		all[i].Text = strings.TrimSpace(all[i].Text)
 	}
@@ -93,6 +93,38 @@ func Build(f Facts) string {
 	return b.String()
 }
 
+// ForModel returns a system prompt that Build made with another model's name in
+// it; as it is, if it names none.
+func ForModel(system, model string) string {
+	head, rest, found := cutLast(system, environmentTitle)
+	if !found {
+		return system
+	}
+	lines := strings.Split(rest, "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, modelLine) {
+			lines[i] = modelLine + model
+		}
+	}
+	return head + environmentTitle + strings.Join(lines, "\n")
+}
+
+// cutLast is strings.Cut at the last sep.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// environmentTitle stands over the last part, modelLine begins the line in it
+// that names the model.
+const (
+	environmentTitle = "# Environment\n"
+	modelLine        = "Model: "
+)
+
 func environment(f Facts) string {
 	var b strings.Builder
 	if f.Tools && f.Workspace != "" {
@@ -102,7 +134,7 @@ func environment(f Facts) string {
 		fmt.Fprintf(&b, "Platform: %s\n", f.Platform)
 	}
 	if f.Model != "" {
-		fmt.Fprintf(&b, "Model: %s\n", f.Model)
+		fmt.Fprintf(&b, "%s%s\n", modelLine, f.Model)
 	}
 	if !f.Day.IsZero() {
 		fmt.Fprintf(&b, "Conversation began on: %s\n", f.Day.Format(time.DateOnly))

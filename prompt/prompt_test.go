@@ -28,3 +28,15 @@ func TestPromptWithoutToolsDoesNotSpeakOfAWorkspace(t *testing.T) {
 		t.Errorf("the prompt names a workspace:\n%s", got)
 	}
 }
+
+func TestAPromptIsGivenTheNameOfAnotherModel(t *testing.T) { // scenario 82
+	f := prompt.Facts{Model: "first", Day: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), Soul: "You help.\nModel: not this line"}
+	system := prompt.Build(f)
+	f.Model = "second"
+	if got, want := prompt.ForModel(system, "second"), prompt.Build(f); got != want || got == system {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := prompt.ForModel("You help.", "second"); got != "You help." {
+		t.Errorf("a prompt without a model became %q", got)
+	}
+}

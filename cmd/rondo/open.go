@@ -12,6 +12,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/resilient"
+	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/model/wire"
 	"github.com/rondo-engine/rondo/store/postgres"
 )
@@ -163,7 +164,8 @@ func (m *models) chain(all []*resolved) (model.Model, error) {
 		return opened[0], nil
 	}
 	stay := m.settings.FallbackReturn != "next_turn"
-	return resilient.NewFallback(resilient.FallbackOptions{Stay: stay}, opened...), nil
+	named := func(system string, p *model.Profile) string { return prompt.ForModel(system, p.Model) }
+	return resilient.NewFallback(resilient.FallbackOptions{Stay: stay, System: named}, opened...), nil
 }
 
 // open makes the client of a model and puts keys, limits and breaker around it.

@@ -25,6 +25,9 @@ type FallbackOptions struct {
 	// Stay keeps a conversation with the model that answered, also in later
 	// turns: Return changes nothing.
 	Stay bool
+	// System returns the system prompt as another model than the first is to
+	// have it, such as with its own name; nil changes nothing.
+	System func(system string, p *model.Profile) string
 }
 
 // Fallback is a chain of models. It asks the current one, at first the first;
@@ -145,8 +148,11 @@ func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 			o := f.ask(ctx, &w, req, yield)
 			e := o.failure(ctx)
 			if e == nil || !isSpent(e.Class) {
-				if o.over {
+				switch {
+				case o.over:
 					f.settle(w.at)
+				case e != nil && e.Class == model.ContextOverflow:
+					f.turn(w.at)
 				}
 				o.end(ctx, yield)
 				return
@@ -169,6 +175,11 @@ func (f *Fallback) Stream(ctx context.Context, req *model.Request) iter.Seq2[mod
 // give is held back and counts as a failure, for another model may give it.
 func (f *Fallback) ask(ctx context.Context, w *walk, req *model.Request, yield yielder) outcome {
 	w.refusal = nil
+	if w.at > 0 && f.o.System != nil {
+		own := *req
+		own.System = f.o.System(req.System, f.chain[w.at].m.Profile())
+		req = &own
+	}
 	o := attempt(ctx, f.chain[w.at].m, req, func(d model.Delta, err error) bool {
 		if d.Kind == model.DeltaDone && d.Reply.Finish == model.FinishContentFilter {
 			held := d // d itself stays off the heap
@@ -227,6 +238,14 @@ func (f *Fallback) settle(at int) {
 	defer f.mu.Unlock()
 	f.current = at
 	f.chain[at].coolsAt = time.Time{}
+}
+
+// turn makes the model current for which the prompt is too large: it is to be
+// made to fit that one, and then asked again.
+func (f *Fallback) turn(at int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.current = at
 }
 
 // next notes how the model at hand failed and chooses the one to ask next: the

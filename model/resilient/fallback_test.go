@@ -1,7 +1,10 @@
 package resilient_test
 
 import (
+	"context"
 	"errors"
+	"iter"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -157,6 +160,34 @@ func TestAConversationMayStayWithTheOneThatAnswers(t *testing.T) {
 	})
 }
 
+func TestOtherModelsHaveASystemPromptOfTheirOwn(t *testing.T) { // scenario 82
+	synctest.Test(t, func(t *testing.T) {
+		var systems []string
+		say := func(name string) model.Model { return &listening{newFake(name, "!overloaded", "ok.", "!overloaded", "ok."), &systems} }
+		m := resilient.NewFallback(resilient.FallbackOptions{Env: env, System: func(s string, p *model.Profile) string { return s + " " + p.Model }}, say("p"), say("b"))
+		req := &model.Request{System: "You are"}
+		for range 3 {
+			_, _ = last(m.Stream(t.Context(), req))
+			time.Sleep(resilient.DefaultCooldown)
+			m.Return()
+		}
+		if got, want := strings.Join(systems, ", "), "You are, You are b, You are, You are, You are b"; got != want {
+			t.Errorf("sent %s, want %s", got, want)
+		}
+	})
+}
+
+// listening notes the system prompts that a model is sent.
+type listening struct {
+	model.Model
+	systems *[]string
+}
+
+func (l *listening) Stream(ctx context.Context, req *model.Request) iter.Seq2[model.Delta, error] {
+	*l.systems = append(*l.systems, req.System)
+	return l.Model.Stream(ctx, req)
+}
+
 func TestAModelThatBringsNothingIsPassedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := resilient.NewFallback(resilient.FallbackOptions{Env: env}, newFake("p", "ok."), newFake("b", "ok."))
@@ -171,4 +202,12 @@ func TestAModelThatBringsNothingIsPassedOver(t *testing.T) {
 			t.Error("a model that has cooled down is not taken")
 		}
 	})
+}
+
+// last returns what a stream ends with.
+func last(stream iter.Seq2[model.Delta, error]) (d model.Delta, err error) {
+	for d, err = range stream {
+		continue
+	}
+	return d, err
 }

@@ -115,10 +115,18 @@ func (l *Limits) learn(key string, b Bounds) {
 		return
 	}
 	l.now[key] = known
-	if l.o.Save != nil {
+	if known.ContextWindow < leastKept {
+		known.ContextWindow = 0
+	}
+	if l.o.Save != nil && known != (Bounds{}) {
 		l.warn(l.o.Save(key, known))
 	}
 }
+
+// leastKept is the smallest context window in tokens that is kept for later
+// processes: in less, a prompt with tools does not fit, and what may have been a
+// slip of the provider would keep each of them from asking.
+const leastKept = 8192
 
 func (l *Limits) warn(err error) {
 	if err != nil && l.o.Warn != nil {

@@ -114,6 +114,24 @@ func TestAWindowIsLearnedFromAnOverflow(t *testing.T) {
 	}
 }
 
+func TestAWindowInWhichNothingFitsIsForgottenWithTheProcess(t *testing.T) { // scenario 91
+	for window, kept := range map[int]bool{600: false, 8000: false, 32_768: true} {
+		c := newCapped(func(int) *model.Error {
+			return &model.Error{Class: model.ContextOverflow, LearnedWindow: window, RetryAfter: -1}
+		})
+		saved := map[string]resilient.Bounds{}
+		limits := resilient.NewLimits(resilient.BoundsOptions{Save: func(key string, b resilient.Bounds) error {
+			saved[key] = b
+			return nil
+		}})
+		m := limits.Wrap(c, resilient.Fixed{})
+		_, _ = tell(t.Context(), m)
+		if got := m.Profile().ContextWindow; got != window || (len(saved) > 0) != kept {
+			t.Errorf("a window of %d: the profile says %d, saved is %v", window, got, saved)
+		}
+	}
+}
+
 func TestEarlierProcessesAreOutweighedByTheUser(t *testing.T) {
 	loads := 0
 	limits := resilient.NewLimits(resilient.BoundsOptions{Load: func() (map[string]resilient.Bounds, error) {
