@@ -12,8 +12,8 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/provider"
 	"github.com/rondo-engine/rondo/model/resilient"
-	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/model/wire"
+	"github.com/rondo-engine/rondo/prompt"
 	"github.com/rondo-engine/rondo/store/postgres"
 )
 

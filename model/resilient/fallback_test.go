@@ -163,7 +163,9 @@ func TestAConversationMayStayWithTheOneThatAnswers(t *testing.T) {
 func TestOtherModelsHaveASystemPromptOfTheirOwn(t *testing.T) { // scenario 82
 	synctest.Test(t, func(t *testing.T) {
 		var systems []string
-		say := func(name string) model.Model { return &listening{newFake(name, "!overloaded", "ok.", "!overloaded", "ok."), &systems} }
+		say := func(name string) model.Model {
+			return &listening{newFake(name, "!overloaded", "ok.", "!overloaded", "ok."), &systems}
+		}
 		m := resilient.NewFallback(resilient.FallbackOptions{Env: env, System: func(s string, p *model.Profile) string { return s + " " + p.Model }}, say("p"), say("b"))
 		req := &model.Request{System: "You are"}
 		for range 3 {
