@@ -22,9 +22,15 @@ func (r *run) resume(ctx context.Context) error {
 	if last == nil || s.open == nil && (last.Role == message.Assistant || last.Role == message.System) {
 		return fmt.Errorf("session %s: %w", s.id, ErrNothingToDo)
 	}
-	if err := r.recall(ctx); err != nil {
-		r.events.emit(Event{Type: EventStatus, Text: fmt.Sprintf("how far the run was is counted from its messages: %v", err)})
+	if s.left == nil {
+		if err := s.readLeft(ctx); err != nil {
+			r.events.emit(Event{Type: EventStatus, Text: err.Error()})
+		}
 	}
+	if err := r.recall(); err != nil {
+		r.events.emit(Event{Type: EventStatus, Text: err.Error()})
+	}
+	s.left = nil
 	for _, o := range s.open {
 		if o.result == nil {
 			break
@@ -35,56 +41,6 @@ func (r *run) resume(ctx context.Context) error {
 		}
 	}
 	return s.save(ctx, nil, store.Update{Running: true})
-}
-
-// recall finds out how far the run was that broke off: its snapshot says it, as
-// far as that goes, and its messages the rest.
-func (r *run) recall(ctx context.Context) error {
-	s := r.s
-	turn := len(s.said)
-	for turn > 0 && s.said[turn-1].Role != message.User {
-		turn--
-	}
-	r.state.Rounds = replies(s.said[turn:])
-	if r.a.opts.Snapshots == nil {
-		return nil
-	}
-	snap, err := r.a.opts.Snapshots.Load(ctx, s.id)
-	if errors.Is(err, snapshot.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	n := len(snap.Messages)
-	if n < turn || n > len(s.said) || s.said[n-1].ID != snap.Messages[n-1].ID || len(snap.Run) == 0 {
-		return nil // of another turn
-	}
-	var state loop.State
-	if err := json.Unmarshal(snap.Run, &state); err != nil {
-		return fmt.Errorf("read the run's state in the snapshot: %w", err)
-	}
-	if since := replies(s.said[n:]); since > 0 {
-		state.Rounds += since
-		state.Pending, state.Paused, state.Note, state.Attempts = nil, false, "", loop.Attempts{}
-	}
-	state.InputTokens += max(0, s.meta.Usage.Input-snap.Session.Usage.Input)
-	r.state = state
-	if r.req.TaskID == "" && snap.TaskID != "" {
-		r.taskID, r.result.TaskID = snap.TaskID, snap.TaskID
-	}
-	return nil
-}
-
-// replies counts the replies of the model among msgs.
-func replies(msgs []*message.Message) int {
-	n := 0
-	for _, m := range msgs {
-		if m.Role == message.Assistant && m.Status != message.StatusInterrupted {
-			n++
-		}
-	}
-	return n
 }
 
 // Checkpoint writes a snapshot after a round, as the strategy says.
@@ -147,6 +103,7 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 	if todo := s.todo.get(); len(todo) > 0 {
 		snap.Todo, _ = json.Marshal(todo) // strings alone always encode
 	}
+	s.describe(snap)
 	for _, c := range s.history.OpenCalls() {
 		snap.OpenCalls = append(snap.OpenCalls, snapshot.OpenCall{ID: c.ID, Name: c.Name})
 	}

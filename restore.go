@@ -2,6 +2,7 @@ package rondo
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -108,6 +109,11 @@ func (s *Session) fetch(ctx context.Context) error {
 		return err
 	}
 	s.stored = true
+	if meta.Messages == 0 && s.agent.opts.Snapshots != nil { // given back, but for its messages
+		if snap, err := s.agent.opts.Snapshots.Load(ctx, s.id); err == nil && len(snap.Messages) > 0 {
+			return s.fromSnapshot(ctx, nil)
+		}
+	}
 	notes, err := s.storedNotes(ctx)
 	if err != nil {
 		return err
@@ -130,20 +136,31 @@ func (s *Session) fromSnapshot(ctx context.Context, said error) error {
 	}
 	meta, msgs := snap.Stored(), snap.Messages
 	if st := s.agent.opts.Store; st != nil {
-		if err := st.Create(ctx, meta); err != nil {
+		if err := s.giveBack(ctx, st, snap, meta); err != nil {
 			return err
-		}
-		s.stored = true
-		if err := st.Append(ctx, s.id, msgs, store.Update{}); err != nil {
-			return err
-		}
-		if n, ok := st.(store.Noter); ok {
-			if err := n.Note(ctx, s.id, snap.Notes...); err != nil {
-				return err
-			}
 		}
 	}
 	return s.restore(ctx, meta, msgs, snap.Notes)
+}
+
+// giveBack makes a session of the store of a snapshot. That the journal knows
+// nothing of its calls is noted before they are there.
+func (s *Session) giveBack(ctx context.Context, st store.Store, snap *snapshot.Snapshot, meta store.Session) error {
+	if err := st.Create(ctx, meta); err != nil && !s.stored {
+		return err
+	}
+	s.stored = true
+	lost, err := json.Marshal(store.Unjournalled{Messages: len(snap.Messages)})
+	if err != nil {
+		return err
+	}
+	snap.Notes = append(snap.Notes, store.Note{Time: s.agent.opts.Now(), Kind: store.NoteUnjournalled, Body: lost})
+	if n, ok := st.(store.Noter); ok {
+		if err := n.Note(ctx, s.id, snap.Notes...); err != nil {
+			return err
+		}
+	}
+	return st.Append(ctx, s.id, snap.Messages, store.Update{})
 }
 
 // restore takes over what was stored. Calls that were open when the session
@@ -170,6 +187,10 @@ func (s *Session) restore(ctx context.Context, meta store.Session, msgs []*messa
 		return err
 	}
 	s.recallNotes(notes)
+	if err := s.readLeft(ctx); err != nil {
+		s.notes = append(s.notes, err.Error())
+	}
+	s.takeLeft()
 	return s.findOpen(ctx, results)
 }
 
@@ -212,18 +233,19 @@ func (s *Session) mend(ctx context.Context, before, results []*message.Message, 
 	})
 }
 
-// findOpen finds out what became of the calls at the end of the history. Without
-// a journal, any that is not read-only may have been begun.
+// findOpen finds out what became of the calls at the end of the history. Where no
+// journal was kept, any that is not read-only may have been begun.
 func (s *Session) findOpen(ctx context.Context, results []*message.Message) error {
 	s.open = nil
 	if results == nil {
 		return nil
 	}
 	asked := s.history.Last()
+	id, place := s.asked(asked)
 	var begun []int
 	journal, ok := s.agent.opts.Store.(store.Journal)
-	if ok = ok && s.stored; ok {
-		effects, err := journal.Effects(ctx, s.id, s.askedID(asked))
+	if ok = ok && s.stored && place >= unjournalled(s.ledger.notes); ok {
+		effects, err := journal.Effects(ctx, s.id, id)
 		if err != nil {
 			return err
 		}
@@ -241,15 +263,15 @@ func (s *Session) findOpen(ctx context.Context, results []*message.Message) erro
 	return nil
 }
 
-// askedID is the id under which the last message with calls was saved, also if
-// it was mended since.
-func (s *Session) askedID(m *message.Message) string {
-	for _, said := range slices.Backward(s.said) {
+// asked is the id under which the last message with calls was saved, also if it
+// was mended since, and its place among the messages.
+func (s *Session) asked(m *message.Message) (id string, place int) {
+	for i, said := range slices.Backward(s.said) {
 		if said.HasCalls() && said.Status != message.StatusInterrupted {
-			return said.ID
+			return said.ID, i
 		}
 	}
-	return m.ID
+	return m.ID, len(s.said)
 }
 
 // closeOpen answers the calls at the end of the history that have no result:

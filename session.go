@@ -14,6 +14,7 @@ import (
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/resilient"
 	"github.com/rondo-engine/rondo/store"
+	"github.com/rondo-engine/rondo/store/snapshot"
 )
 
 // Session is one conversation. Its methods are safe for concurrent use; one run
@@ -48,7 +49,8 @@ type Session struct {
 	said    []*message.Message // all that is stored
 	ledger  ledger
 	snaps   snapshots
-	notes   []string // what is to be told of the load
+	left    *snapshot.Snapshot // where the session stood, as loaded; nil if unknown
+	notes   []string           // what is to be told of the load
 	system  string
 	cache   model.Cache
 	space   space

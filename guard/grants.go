@@ -1,13 +1,17 @@
 package guard
 
 import (
+	"cmp"
+	"slices"
 	"sync"
 
 	"github.com/rondo-engine/rondo/internal/approval"
 )
 
-// Grants are what a person allowed for as long as a session is in use. The zero
-// value holds nothing. They are safe for concurrent use.
+// Grants are what a person allowed for as long as a session is in use by one
+// process. They do not outlive it: whoever resumes the session is asked again,
+// since a yes was given to what was seen then, and no file could vouch for it.
+// The zero value holds nothing. They are safe for concurrent use.
 type Grants struct {
 	mu  sync.Mutex
 	set map[grant]bool
@@ -39,6 +43,25 @@ func (g *Grants) add(asks []approval.Question, keys []string) {
 	for _, q := range asks {
 		g.set[grant{q.Key, q.Dir}] = true
 	}
+}
+
+// Grant is a command or a write that a person allowed, and the directory where
+// it runs; empty for anywhere.
+type Grant struct {
+	Key string `json:"key"`
+	Dir string `json:"dir,omitempty"`
+}
+
+// List returns what is allowed, in order, for people to see.
+func (g *Grants) List() []Grant {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := make([]Grant, 0, len(g.set))
+	for x := range g.set {
+		list = append(list, Grant{x.key, x.dir})
+	}
+	slices.SortFunc(list, func(a, b Grant) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Dir, b.Dir)) })
+	return list
 }
 
 // granted reports whether all of what has to be asked was answered before.

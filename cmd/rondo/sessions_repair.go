@@ -255,7 +255,7 @@ func (e *environment) restoreSnapshots(ctx context.Context, dir snapshot.Dir) (e
 }
 
 // restoreSnapshot makes a session of a snapshot, unless there is one. The
-// journal knows nothing of the calls in it.
+// journal knows nothing of the calls in it, which is noted before they are there.
 func (e *environment) restoreSnapshot(ctx context.Context, s store.Full, snap *snapshot.Snapshot) error {
 	err := s.Create(ctx, snap.Stored())
 	if errors.Is(err, store.ErrExists) {
@@ -264,13 +264,17 @@ func (e *environment) restoreSnapshot(ctx context.Context, s store.Full, snap *s
 	if err != nil {
 		return err
 	}
-	if err := s.Append(ctx, snap.Session.ID, snap.Messages, store.Update{EndReason: snap.Reason}); err != nil {
-		return err
-	}
 	body, err := json.Marshal(store.Unjournalled{Messages: len(snap.Messages)})
 	if err != nil {
 		return err
 	}
+	notes := append(snap.Notes, store.Note{Time: e.Now(), Kind: store.NoteUnjournalled, Body: body})
+	if err := s.Note(ctx, snap.Session.ID, notes...); err != nil {
+		return err
+	}
+	if err := s.Append(ctx, snap.Session.ID, snap.Messages, store.Update{EndReason: snap.Reason}); err != nil {
+		return err
+	}
 	fmt.Fprintf(e.Stdout, "recovered: session %s with %d messages, from its snapshot\n", snap.Session.ID, len(snap.Messages))
-	return s.Note(ctx, snap.Session.ID, store.Note{Time: e.Now(), Kind: store.NoteUnjournalled, Body: body})
+	return nil
 }

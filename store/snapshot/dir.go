@@ -20,7 +20,10 @@ const ext = ".json"
 // ID.json. The directory is made with the first one.
 type Dir string
 
-var _ Store = Dir("")
+var (
+	_ Store = Dir("")
+	_ Heads = Dir("")
+)
 
 // File returns the name of the file of session id. What is no part of a file's
 // name anywhere is escaped.
@@ -44,6 +47,25 @@ func (d Dir) Load(_ context.Context, id string) (*Snapshot, error) {
 	s, err := Parse(data)
 	if err != nil {
 		return nil, fmt.Errorf("read snapshot %s: %w", d.File(id), err)
+	}
+	return s, nil
+}
+
+// LoadHead implements Heads. A file that something else wrote is read whole.
+func (d Dir) LoadHead(ctx context.Context, id string) (*Snapshot, error) {
+	f, err := os.Open(d.File(id))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("session %s: %w", id, ErrNotFound)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read snapshot: %w", err)
+	}
+	s, ok, err := parseHead(f)
+	if err = errors.Join(err, f.Close()); err != nil {
+		return nil, fmt.Errorf("read snapshot %s: %w", d.File(id), err)
+	}
+	if !ok {
+		return d.Load(ctx, id)
 	}
 	return s, nil
 }

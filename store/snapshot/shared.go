@@ -23,7 +23,10 @@ type Sessions interface {
 	store.Stater
 }
 
-var _ Store = Shared{}
+var (
+	_ Store = Shared{}
+	_ Heads = Shared{}
+)
 
 // Writer implements Store.
 func (s Shared) Writer(id string) Writer { return &sharedWriter{s.Files.Writer(id), s.Sessions, id} }
@@ -54,9 +57,39 @@ func (w *sharedWriter) Write(ctx context.Context, s *Snapshot) error {
 // Load implements Store. What the sessions' store has goes before the file,
 // which may be older than what another machine did.
 func (s Shared) Load(ctx context.Context, id string) (*Snapshot, error) {
+	snap, err := s.shared(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	if snap == nil {
+		return s.Files.Load(ctx, id)
+	}
+	session, msgs, err := s.Sessions.Load(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	snap.System = session.System
+	snap.Messages = msgs[:min(snap.Session.Messages, len(msgs))]
+	return snap, nil
+}
+
+// LoadHead implements Heads.
+func (s Shared) LoadHead(ctx context.Context, id string) (*Snapshot, error) {
+	snap, err := s.shared(ctx, id)
+	if err != nil || snap != nil && snap.LastMessage != "" {
+		return snap, err
+	}
+	if h, ok := s.Files.(Heads); ok && snap == nil {
+		return h.LoadHead(ctx, id)
+	}
+	return s.Load(ctx, id)
+}
+
+// shared is what the sessions' store has; nil for nothing.
+func (s Shared) shared(ctx context.Context, id string) (*Snapshot, error) {
 	head, err := s.Sessions.State(ctx, id)
 	if head == nil && (err == nil || errors.Is(err, store.ErrNotFound)) {
-		return s.Files.Load(ctx, id)
+		return nil, nil
 	}
 	if err != nil {
 		return nil, err
@@ -65,11 +98,5 @@ func (s Shared) Load(ctx context.Context, id string) (*Snapshot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the shared snapshot of session %s: %w", id, err)
 	}
-	session, msgs, err := s.Sessions.Load(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	snap.System = session.System
-	snap.Messages = msgs[:min(snap.Session.Messages, len(msgs))]
 	return snap, nil
 }

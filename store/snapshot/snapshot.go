@@ -14,9 +14,11 @@
 package snapshot
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/go-json-experiment/json"
@@ -68,12 +70,19 @@ type Snapshot struct {
 	// Run is the state of the run: rounds, limits used, guard, attempts. It is
 	// the JSON form of loop.State; null where no run is known.
 	Run jsontext.Value `json:"run,omitempty"`
+	// LastMessage is the id of the last of Messages, by which whoever has the
+	// messages from elsewhere tells whether the two belong together.
+	LastMessage string `json:"last_message,omitempty"`
 	// OpenCalls are the calls at the end of the messages without a result.
 	OpenCalls []OpenCall `json:"open_calls,omitempty"`
-	// Calibration, Todo and Approvals belong to those who know about them.
+	// Calibration says by the names of models how they count their tokens, Todo
+	// what is to be done.
 	Calibration jsontext.Value `json:"calibration,omitempty"`
 	Todo        jsontext.Value `json:"todo,omitempty"`
-	Approvals   jsontext.Value `json:"approvals,omitempty"`
+	// Approvals are what a person allowed for the session, for people to read.
+	// They are not taken over by whoever goes on with the session: a yes was
+	// given to a process, and a file that a tool may have written gives none.
+	Approvals jsontext.Value `json:"approvals,omitempty"`
 	// System is the system prompt.
 	System string `json:"system,omitempty"`
 	// Notes are those about the session that still hold, see store.Noter.
@@ -133,6 +142,13 @@ type Store interface {
 	Load(ctx context.Context, id string) (*Snapshot, error)
 }
 
+// Heads is a Store that reads what stands before the messages without them,
+// which costs the same however many there are.
+type Heads interface {
+	// LoadHead is Load without Messages; Session.Messages counts them.
+	LoadHead(ctx context.Context, id string) (*Snapshot, error)
+}
+
 // Writer writes the snapshots of one session, each in place of the last.
 type Writer interface {
 	// Write makes s durable. As long as its messages are those of the last
@@ -154,11 +170,40 @@ func appendHead(dst []byte, s *Snapshot) ([]byte, error) {
 		return nil, err
 	}
 	dst = append(dst, value[:len(value)-len("\n}")]...)
-	return append(dst, ",\n \"messages\": ["...), nil
+	return append(append(dst, ','), messagesAt...), nil
 }
+
+// messagesAt is how the last line of a head begins. No string holds it: in
+// strings, a line feed is escaped.
+const messagesAt = "\n \"messages\": ["
 
 // end closes what appendHead opened.
 const end = "\n ]\n}\n"
+
+// parseHead reads a snapshot without its messages. It reports false if r does
+// not begin with a head as this package writes it.
+func parseHead(r io.Reader) (*Snapshot, bool, error) {
+	var data []byte
+	for chunk := make([]byte, 8<<10); ; {
+		n, err := r.Read(chunk)
+		seen := max(0, len(data)-len(messagesAt))
+		data = append(data, chunk[:n]...)
+		if i := bytes.Index(data[seen:], []byte(messagesAt)); i >= 0 {
+			s, err := Parse(append(data[:seen+i+len(messagesAt)], end...))
+			if err != nil {
+				return nil, false, err
+			}
+			s.Messages = nil
+			return s, s.LastMessage != "", nil
+		}
+		if errors.Is(err, io.EOF) {
+			return nil, false, nil
+		}
+		if err != nil {
+			return nil, false, err
+		}
+	}
+}
 
 // Parse reads a snapshot.
 func Parse(data []byte) (*Snapshot, error) {

@@ -64,6 +64,14 @@ func TestWhatIsWrittenIsLoaded(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("with %d messages (-want +got):\n%s", n, d)
 		}
+		head, err := dir.LoadHead(t.Context(), "s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		got.Messages, head.Messages, head.Run, head.Todo = nil, nil, nil, nil
+		if d := cmp.Diff(got, head); d != "" || head.Session.Messages != n {
+			t.Errorf("the head before %d messages (-want +got):\n%s", n, d)
+		}
 	}
 	data, err := os.ReadFile(dir.File("s1"))
 	if err != nil || !json.Valid(data) {
@@ -193,5 +201,31 @@ func BenchmarkRound(b *testing.B) {
 		if err := w.Write(b.Context(), of("s", msgs)); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestAHeadIsReadFromAnyForm(t *testing.T) {
+	dir := snapshot.Dir(t.TempDir())
+	for name, text := range map[string]string{
+		"another order": `{"messages":[{"role":"user","content":"x","id":"m1"}],"version":1,"session":{"id":"s"}}`,
+		"no last one":   "{\n \"version\": 1,\n \"session\": {\"id\": \"s\"},\n \"messages\": [\n  {\"role\":\"user\",\"content\":\"x\",\"id\":\"m1\"}\n ]\n}\n",
+	} {
+		if err := os.WriteFile(dir.File("s"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dir.LoadHead(t.Context(), "s"); err != nil || got.Session.ID != "s" || len(got.Messages) != 1 {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+	}
+	for name, text := range map[string]string{"cut": "{\n \"version\": 1", "damaged": "{\n \"version\": x,\n \"messages\": [", "empty": ""} {
+		if err := os.WriteFile(dir.File("s"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := dir.LoadHead(t.Context(), "s"); err == nil {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if _, err := dir.LoadHead(t.Context(), "none"); !errors.Is(err, snapshot.ErrNotFound) {
+		t.Errorf("none: %v", err)
 	}
 }

@@ -50,6 +50,9 @@ func (w *writer) Write(ctx context.Context, s *Snapshot) (err error) {
 		return err
 	}
 	s.Version, s.Session.Messages = Version, len(s.Messages)
+	if n := len(s.Messages); n > 0 {
+		s.LastMessage = s.Messages[n-1].ID
+	}
 	if w.head, err = appendHead(w.head[:0], s); err == nil {
 		w.pad()
 		w.encode(s.Messages)

@@ -37,3 +37,9 @@ func Indexed(t *testing.T, s *Store) (n int) {
 	}
 	return n
 }
+
+// Versions is the version of this program's files.
+const Versions = len(migrations)
+
+// Migration is the SQL that brings a file from a version to the next.
+func Migration(version int) string { return migrations[version] }

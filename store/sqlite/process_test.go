@@ -20,7 +20,7 @@ import (
 
 // childEnv makes the test binary a process that writes to a store: its value
 // is the file, the session and the number of messages. A session "repair" has it
-// repair the file instead.
+// repair the file instead, and "open" only open it.
 const childEnv = "RONDO_STORE_CHILD"
 
 // child appends messages to a session that it creates and prints the id of
@@ -32,9 +32,15 @@ func child(spec string) error {
 		_, err := sqlite.Repair(context.Background(), f[0], sqlite.RepairOptions{})
 		return err
 	}
+	if f[1] == "open" {
+		fmt.Println("begins")
+	}
 	s, err := sqlite.Open(context.Background(), f[0], sqlite.Options{})
 	if err != nil {
 		return err
+	}
+	if f[1] == "open" {
+		return s.Close()
 	}
 	if err := s.Create(context.Background(), store.Session{ID: f[1], Title: "work"}); err != nil {
 		return err

@@ -286,3 +286,30 @@ func TestRepairRefusesTheFilesOfOthers(t *testing.T) {
 		t.Errorf("it left %v", left)
 	}
 }
+
+func TestRepairCompletesOneThatWasKilledAtTheEnd(t *testing.T) {
+	path, s := fillSome(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	copyTo(t, path, path+".repaired")
+	overwrite(t, path, 0, 4096*10, zero)
+	r, err := sqlite.Repair(t.Context(), path, sqlite.RepairOptions{})
+	if err != nil || len(r.Remarks) != 1 || !strings.Contains(r.Remarks[0], "interrupted is completed") {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	st := open(t, path)
+	if report, err := st.Check(t.Context()); err != nil || len(report.Problems) > 0 || report.Messages != someSessions*someMessages {
+		t.Errorf("%+v, %v", report, err)
+	}
+	// One that did not come so far is begun anew.
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path+".repaired", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r, err := sqlite.Repair(t.Context(), path, sqlite.RepairOptions{}); err != nil || r.Messages != someSessions*someMessages {
+		t.Errorf("%+v, %v", r, err)
+	}
+}

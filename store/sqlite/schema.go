@@ -87,6 +87,12 @@ var migrations = [...]string{
 	`ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
 	UPDATE sessions SET indexed = messages;
 	CREATE INDEX sessions_behind ON sessions (n) WHERE indexed < messages;`,
+
+	// Sessions with nothing in the journal may be older than that: calls that
+	// are open in them count as begun (store.NoteUnjournalled).
+	`INSERT INTO notes (session, n, time_ns, kind, body)
+		SELECT n, (SELECT count(*) FROM notes o WHERE o.session = s.n), updated_ns, 'unjournalled', json_object('messages', messages)
+		FROM sessions s WHERE messages > 0 AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.session = s.n);`,
 }
 
 // firstKey and endKey bound the keys of a session's messages.
