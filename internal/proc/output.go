@@ -1,6 +1,7 @@
 package proc
 
 import (
+	"bytes"
 	"io"
 	"os"
 	"path/filepath"
@@ -22,6 +23,7 @@ type output struct {
 	spillLeft int64
 	spill     *os.File
 	spillErr  error
+	scratch   []byte // what is saved of a part with zero bytes
 }
 
 func newOutput(c Cmd) *output {
@@ -78,13 +80,31 @@ func (o *output) openSpill() {
 	o.save(o.tail)
 }
 
+// save adds to the file, but for zero bytes: with them it would be no text that
+// can be read.
 func (o *output) save(p []byte) {
 	if o.spill == nil || o.spillErr != nil {
 		return
 	}
+	if bytes.IndexByte(p, 0) >= 0 {
+		o.scratch = appendWithoutZeros(o.scratch[:0], p)
+		p = o.scratch
+	}
 	p = p[:min(int64(len(p)), max(o.spillLeft, 0))]
 	_, o.spillErr = o.spill.Write(p)
 	o.spillLeft -= int64(len(p))
+}
+
+func appendWithoutZeros(dst, p []byte) []byte {
+	for len(p) > 0 {
+		n := bytes.IndexByte(p, 0)
+		if n < 0 {
+			return append(dst, p...)
+		}
+		dst = append(dst, p[:n]...)
+		p = p[n+1:]
+	}
+	return dst
 }
 
 // finish puts what was kept into res, cut where characters begin.
