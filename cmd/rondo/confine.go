@@ -32,22 +32,16 @@ func (s *setup) confine(home string) error {
 		}
 	}
 	user := s.env.Getenv("HOME")
-	p := sandbox.Policy{
-		Hidden: append(sandbox.Secrets(user), home), Readable: []string{s.spill}, Network: s.settings.SandboxNetwork,
-	}
+	p := sandbox.Workspace(s.workspace.Dir(), user, s.env.Getenv)
+	p.Hidden, p.Readable, p.Network = append(p.Hidden, home), []string{s.spill}, s.settings.SandboxNetwork
 	switch s.settings.Sandbox {
 	case "read-only":
 		temp, err := os.MkdirTemp("", "rondo-")
 		if err != nil {
 			return fmt.Errorf("make a temporary directory for commands: %w", err)
 		}
-		s.temp, p.Temp = temp, temp
+		s.temp, p.Temp, p.Writable = temp, temp, nil
 	default:
-		p.Writable = []string{s.workspace.Dir(), "/tmp", "/var/tmp"}
-		if dir := s.env.Getenv("TMPDIR"); dir != "" {
-			p.Writable = []string{s.workspace.Dir(), dir}
-		}
-		p.Writable = append(p.Writable, sandbox.Caches(user, s.env.Getenv)...)
 		for _, dir := range s.settings.SandboxWritable {
 			p.Writable = append(p.Writable, expandUser(dir, user))
 		}

@@ -19,7 +19,7 @@ var layers = [][]string{
 	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/page", "internal/atomicfile", "internal/sqlitefile", "internal/pgtest", "internal/mask"},
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool", "hook", "internal/picture"},
-	{"guard"},
+	{"guard", "sandbox"},
 	{"model/wire"},
 	{"model/chat", "model/responses", "model/anthropic", "model/gemini", "model/resilient", "model/modeltest", "store", "window", "memory", "internal/hookcmd"},
 	{"model/provider", "model/modeltest/conformance", "tool/builtin", "tool/mcp", "prompt", "store/sqlite", "store/postgres", "store/snapshot", "store/storetest"},

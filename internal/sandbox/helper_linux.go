@@ -26,6 +26,7 @@ const failed = 126
 // return. Otherwise it does nothing. It must be called before anything else.
 func Init() {
 	if len(os.Args) < 4 || os.Args[1] != helperArgument {
+		initialised.Store(true)
 		return
 	}
 	err := become(os.Args[2], os.Args[3:])
@@ -160,6 +161,10 @@ func (r ruleset) fill(p Policy) error {
 		if err := r.allow(path, fileRight&^unix.LANDLOCK_ACCESS_FS_EXECUTE|unix.LANDLOCK_ACCESS_FS_READ_DIR); err != nil {
 			return err
 		}
+	}
+	// Shared memory and semaphores are files there.
+	if err := r.allow("/dev/shm", version5&^newNodes); err != nil {
+		return err
 	}
 	writable := p.Writable
 	if p.Temp != "" {

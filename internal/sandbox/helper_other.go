@@ -8,7 +8,7 @@ const (
 )
 
 // Init does nothing: commands are confined on Linux only.
-func Init() {}
+func Init() { initialised.Store(true) }
 
 // Version returns 0: Landlock is Linux's.
 func Version() int { return 0 }

@@ -19,7 +19,7 @@ func systemSecrets() []string {
 // devices are those that every program may need; no others can be opened.
 func devices() []string {
 	return []string{
-		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/shm", "/dev/fd",
+		"/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts", "/dev/fd",
 	}
 }
 

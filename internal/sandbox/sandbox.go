@@ -12,7 +12,10 @@
 // (sudo) are out of its reach. It is not confined in the processes that it may
 // end and in the sockets of the file system that it may connect to: a user who
 // may use Docker can reach everything by way of its socket. A program that was
-// started before it is not confined by it.
+// started before it is not confined by it. And what it leaves where it may write
+// can be run by others later: a hook in the .git of the workspace, a file in the
+// cache of a build tool. Landlock cannot take a part out of a tree that may be
+// written to; package guard asks for the writes that it can see.
 //
 // Where the kernel offers no Landlock, and on other systems, commands run
 // without it: Version says so, and whoever confines commands must tell the user.
@@ -53,6 +56,9 @@ func (p Policy) Wrap(c proc.Cmd) (proc.Cmd, error) {
 	if !supported {
 		return c, nil
 	}
+	if !initialised.Load() {
+		return c, fmt.Errorf("confine %v: %w", c.Argv, ErrNotInitialised)
+	}
 	text, err := json.Marshal(p)
 	if err != nil {
 		return c, fmt.Errorf("confine %v: %w", c.Argv, err)
@@ -62,6 +68,19 @@ func (p Policy) Wrap(c proc.Cmd) (proc.Cmd, error) {
 		c.Env = append(slices.Clip(c.Env), "TMPDIR="+p.Temp)
 	}
 	return c, nil
+}
+
+// Workspace returns the policy for commands that work on a directory: that, the
+// temporary directories and the caches of build tools may be changed, the secrets
+// of the home may not be read, and the network may be used.
+func Workspace(dir, home string, getenv func(string) string) Policy {
+	temp := []string{"/tmp", "/var/tmp"}
+	if t := getenv("TMPDIR"); t != "" {
+		temp = []string{t}
+	}
+	return Policy{
+		Writable: slices.Concat([]string{dir}, temp, Caches(home, getenv)), Hidden: Secrets(home), Network: true,
+	}
 }
 
 // Confined tells how well the kernel can hold a policy, for people.
