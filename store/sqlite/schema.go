@@ -153,12 +153,13 @@ var (
 	ErrForeign = errors.New("the file is the database of another program")
 )
 
-// beginFile turns an empty file to WAL mode, for good.
+// beginFile turns an empty file to WAL mode, for good, and has it keep what is
+// needed to cut it later.
 func beginFile(ctx context.Context, c *conn) error {
 	if err := refuseForeign(ctx, c); err != nil {
 		return err
 	}
-	return c.script("PRAGMA journal_mode = WAL")
+	return c.script("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
 }
 
 // refuseForeign returns an error if the file has tables of another program.
