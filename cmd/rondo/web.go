@@ -3,11 +3,14 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 
+	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/netguard"
+	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/web"
 )
@@ -35,7 +38,14 @@ func (s *setup) openWeb(ctx context.Context) ([]*tool.Tool, error) {
 		return nil, err
 	}
 	o := web.Options{
-		Client: client, UserAgent: "Mozilla/5.0 (compatible; rondo/" + version() + ")", Extract: extract.Ask, Look: look.Ask,
+		Client: client, UserAgent: "Mozilla/5.0 (compatible; rondo/" + version() + ")", Extract: extract.Ask,
+		Look: func(ctx context.Context, req *model.Request) (*model.Reply, error) {
+			reply, err := look.Ask(ctx, req)
+			if errors.Is(err, rondo.ErrBlind) {
+				err = fmt.Errorf("%w: the user can name one that does in auxiliary.vision", err)
+			}
+			return reply, err
+		},
 		ReadFile: s.workspace.ReadFile, Now: s.env.Now,
 	}
 	if !s.settings.SandboxNetwork {

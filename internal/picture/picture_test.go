@@ -63,8 +63,8 @@ func encoded(t *testing.T, img image.Image, format string) []byte {
 
 func TestImagesWithinTheLimitsStayAsTheyAre(t *testing.T) {
 	for _, format := range []string{"png", "jpeg", "gif"} {
-		data := encoded(t, gradient(300, 200), format)
-		fit, mime, err := Fit(data, Limits{300, len(data)})
+		data := encoded(t, gradient(60, 40), format)
+		fit, mime, err := Fit(data, Limits{60, len(data)})
 		if err != nil || &fit[0] != &data[0] || mime != "image/"+format {
 			t.Errorf("%s: %d of %d bytes, %s, %v", format, len(fit), len(data), mime, err)
 		}
@@ -85,12 +85,12 @@ func TestImagesBeyondTheLimitsAreShrunk(t *testing.T) {
 		w, h  int
 		fewer bool // the sides are at most w and h
 	}{
-		{name: "too wide", img: gradient(800, 400), from: "png", to: "image/png", l: Limits{200, 1 << 20}, w: 200, h: 100},
-		{name: "too high", img: gradient(300, 900), from: "jpeg", to: "image/jpeg", l: Limits{300, 1 << 20}, w: 100, h: 300},
-		{name: "an animation's first frame", img: gradient(400, 400), from: "gif", to: "image/png", l: Limits{100, 1 << 20}, w: 100, h: 100},
+		{name: "too wide", img: gradient(160, 80), from: "png", to: "image/png", l: Limits{80, 1 << 20}, w: 80, h: 40},
+		{name: "too high", img: gradient(60, 180), from: "jpeg", to: "image/jpeg", l: Limits{90, 1 << 20}, w: 30, h: 90},
+		{name: "an animation's first frame", img: gradient(100, 100), from: "gif", to: "image/png", l: Limits{50, 1 << 20}, w: 50, h: 50},
 		{name: "very flat", img: gradient(3000, 2), from: "png", to: "image/png", l: Limits{1000, 1 << 20}, w: 1000, h: 1},
-		{name: "too many bytes as PNG", img: noise(400, 400), from: "png", to: "image/jpeg", l: Limits{400, 200_000}, w: 400, h: 400},
-		{name: "too many bytes at any quality", img: noise(600, 600), from: "png", to: "image/jpeg", l: Limits{600, 20_000}, w: 599, h: 599, fewer: true},
+		{name: "too many bytes as PNG", img: noise(120, 120), from: "png", to: "image/jpeg", l: Limits{120, 20_000}, w: 120, h: 120},
+		{name: "too many bytes at any quality", img: noise(150, 150), from: "png", to: "image/jpeg", l: Limits{150, 8000}, w: 149, h: 149, fewer: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			data := encoded(t, c.img, c.from)
@@ -110,11 +110,11 @@ func TestImagesBeyondTheLimitsAreShrunk(t *testing.T) {
 }
 
 func TestTransparentBecomesWhiteWhereThereIsNoTransparency(t *testing.T) {
-	img := noise(300, 300)
-	for i := range img.Pix[:4*300*100] {
+	img := noise(120, 120)
+	for i := range img.Pix[:4*120*40] {
 		img.Pix[i] = 0
 	}
-	fit, mime, err := Fit(encoded(t, img, "png"), Limits{300, 80_000})
+	fit, mime, err := Fit(encoded(t, img, "png"), Limits{120, 15_000})
 	if err != nil || mime != "image/jpeg" {
 		t.Fatalf("%s, %v", mime, err)
 	}

@@ -16,13 +16,6 @@ import (
 	"github.com/rondo-engine/rondo/internal/picture"
 )
 
-// The most that is read of a body, once it is unpacked: of a text, and of an
-// image or a document, which are of no use in part.
-const (
-	textBytes  = 5 << 20
-	mediaBytes = 20 << 20
-)
-
 // fetcher gets what is at URLs.
 type fetcher struct {
 	Options
@@ -53,6 +46,7 @@ func (f *fetcher) get(ctx context.Context, method, address string) (*found, erro
 	if err != nil {
 		return nil, err
 	}
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), nil)
@@ -72,7 +66,7 @@ func (f *fetcher) get(ctx context.Context, method, address string) (*found, erro
 		return nil, fmt.Errorf("fetch %s: the server packed the answer as %q, which was not asked for", address, packed)
 	}
 	f.read(ctx, got, res.Body)
-	return got, nil
+	return got, whole.Err()
 }
 
 // parse reads a URL as a person writes it, the scheme left out if need be.
@@ -115,9 +109,9 @@ func (f *fetcher) failed(ctx context.Context, address string, err error) error {
 func (f *fetcher) read(ctx context.Context, got *found, body io.Reader) {
 	head, err := io.ReadAll(io.LimitReader(body, 1024))
 	got.kind = kindOf(head, got.header.Get("Content-Type"))
-	limit := int64(textBytes)
+	limit := f.maxText
 	if isMedia(got.kind) {
-		limit = mediaBytes
+		limit = f.maxMedia
 	}
 	var rest []byte
 	if err == nil {

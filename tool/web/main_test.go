@@ -14,7 +14,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -151,6 +150,3 @@ func picturePNG(t *testing.T, side int) []byte {
 	}
 	return b.Bytes()
 }
-
-// soon bounds what a test waits for.
-const soon = 20 * time.Second

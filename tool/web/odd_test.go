@@ -1,18 +1,24 @@
 package web
 
 import (
+	"bufio"
 	"compress/gzip"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/rondo-engine/rondo/internal/netguard"
 	"github.com/rondo-engine/rondo/message"
+	"github.com/rondo-engine/rondo/tool"
 )
 
 const okHead = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
@@ -37,29 +43,70 @@ func TestBodyThatIsLongerThanItSays(t *testing.T) {
 	}
 }
 
+// piped is a client of a server in memory, so that its time is virtual. What it
+// serves begins with text, and then does what then says.
+func piped(text string, then func(net.Conn)) *http.Client {
+	return &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go func() {
+				defer theirs.Close()
+				if _, err := http.ReadRequest(bufio.NewReader(theirs)); err != nil {
+					return
+				}
+				if _, err := theirs.Write([]byte(text)); err == nil {
+					then(theirs)
+				}
+			}()
+			return ours, nil
+		},
+	}}
+}
+
 // A server that sends a byte now and then is left after the time for one URL, and
 // what it has sent is used.
 func TestServerThatDrips(t *testing.T) {
-	url := raw(t, okHead+"\r\n", func(conn net.Conn) {
-		for {
-			if _, err := conn.Write([]byte("drip ")); err != nil {
-				return
+	synctest.Test(t, func(t *testing.T) {
+		client := piped(okHead+"\r\n", func(conn net.Conn) {
+			for {
+				if _, err := conn.Write([]byte("drip ")); err != nil {
+					return
+				}
+				time.Sleep(9 * time.Second)
 			}
-			time.Sleep(5 * time.Millisecond)
+		})
+		began := time.Now()
+		res := call(t, tools(t, Options{Client: client})["web_fetch"], map[string]any{"url": "http://example.com"})
+		holds(t, res, "drip drip drip drip drip drip drip \n\n[this is not all of it: the server had not sent the rest within 1m0s]")
+		if took := time.Since(began); took != time.Minute {
+			t.Errorf("it took %v", took)
 		}
+		time.Sleep(time.Minute) // the server sees that nobody listens
 	})
-	began := time.Now()
-	res := call(t, tools(t, Options{Timeout: 300 * time.Millisecond})["web_fetch"], map[string]any{"url": url})
-	holds(t, res, "drip drip", "[this is not all of it: the server had not sent the rest within 300ms]")
-	if took := time.Since(began); took > soon {
-		t.Errorf("it took %v", took)
-	}
 }
 
 func TestServerThatSaysNothing(t *testing.T) {
-	url := raw(t, "", func(conn net.Conn) { conn.Read(make([]byte, 1)) }) //nolint:errcheck // until it is closed
-	res := call(t, tools(t, Options{Timeout: 200 * time.Millisecond})["web_fetch"], map[string]any{"url": url})
-	holds(t, res, "error: fetch "+url+": no answer within 200ms")
+	synctest.Test(t, func(t *testing.T) {
+		client := piped("", func(conn net.Conn) { io.Copy(io.Discard, conn) }) //nolint:errcheck // until it is closed
+		res := call(t, tools(t, Options{Client: client})["web_fetch"], map[string]any{"url": "http://example.com"})
+		holds(t, res, "error: fetch http://example.com: no answer within 1m0s")
+	})
+}
+
+// What is stopped stops at once, and is no result.
+func TestFetchingStopsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := piped(okHead+"\r\nthe beginning", func(conn net.Conn) { io.Copy(io.Discard, conn) }) //nolint:errcheck // until it is closed
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		web := tools(t, Options{Client: client})["web_fetch"]
+		res, err := web.Run(ctx, tool.Call{Name: web.Name, Args: []byte(`{"url": "http://example.com"}`)})
+		if !errors.Is(err, context.Canceled) || time.Since(began) != time.Second {
+			t.Errorf("after %v: %q, %v", time.Since(began), res.Text, err)
+		}
+	})
 }
 
 func TestEndlessBodiesAreReadInPart(t *testing.T) {
@@ -74,15 +121,16 @@ func TestEndlessBodiesAreReadInPart(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	res := call(t, tools(t, Options{})["web_fetch"], map[string]any{"url": site(t, endless), "start": textBytes - 100, "limit": 1000})
+	res := call(t, tools(t, Options{maxText: 100_000})["web_fetch"], map[string]any{"url": site(t, endless), "start": 99_900, "limit": 1000})
 	runtime.ReadMemStats(&after)
-	holds(t, res, "[this is not all of it: it is larger than the 5242880 bytes that are read]")
-	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+	holds(t, res, "[this is not all of it: it is larger than the 100000 bytes that are read]")
+	if used := after.TotalAlloc - before.TotalAlloc; used > 10<<20 {
 		t.Errorf("%d bytes were used", used)
 	}
 }
 
-// 200 MB of zeros are 200 KB when they are packed.
+// 200 MB of zeros are 200 KB when they are packed; the server may pack no more
+// than is read.
 func TestPackedBodiesAreBoundedUnpacked(t *testing.T) {
 	bomb := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain")
@@ -98,10 +146,10 @@ func TestPackedBodiesAreBoundedUnpacked(t *testing.T) {
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	res := call(t, tools(t, Options{})["web_fetch"], map[string]any{"url": site(t, bomb), "start": textBytes - 10})
+	res := call(t, tools(t, Options{maxText: 100_000})["web_fetch"], map[string]any{"url": site(t, bomb), "start": 99_990})
 	runtime.ReadMemStats(&after)
-	holds(t, res, "[this is not all of it: it is larger than")
-	if used := after.TotalAlloc - before.TotalAlloc; used > 100<<20 {
+	holds(t, res, "[this is not all of it: it is larger than the 100000 bytes")
+	if used := after.TotalAlloc - before.TotalAlloc; used > 50<<20 {
 		t.Errorf("%d bytes were used", used)
 	}
 	twice := site(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -114,14 +162,15 @@ func TestPackedBodiesAreBoundedUnpacked(t *testing.T) {
 func TestImagesThatAreTooLargeAreNotShownInPart(t *testing.T) {
 	url := site(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Write(picturePNG(t, 4)) //nolint:errcheck // the reader goes away
-		zeros := make([]byte, 1<<20)
-		for range 25 {
+		zeros := make([]byte, 1000)
+		for range 300 {
 			if _, err := w.Write(zeros); err != nil {
 				return
 			}
 		}
 	})
-	holds(t, fetch(t, url), "error: ", "(image/png) cannot be shown: it is larger than the 20971520 bytes")
+	res := call(t, tools(t, Options{maxMedia: 200_000})["web_fetch"], map[string]any{"url": url})
+	holds(t, res, "error: ", "(image/png) cannot be shown: it is larger than the 200000 bytes")
 }
 
 func TestRedirectsAreFollowedAndTold(t *testing.T) {

@@ -11,6 +11,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -41,7 +42,18 @@ type Options struct {
 	Timeout time.Duration
 	// Now tells the time; nil is time.Now.
 	Now func() time.Time
+
+	// maxText and maxMedia are the most that is read of a body, once it is
+	// unpacked: of a text, and of an image or a document, which are of no use in
+	// part. Tests have smaller ones.
+	maxText, maxMedia int64
 }
+
+// The most that is read of a body.
+const (
+	textBytes  = 5 << 20
+	mediaBytes = 20 << 20
+)
 
 // Ask asks a model for a side task.
 type Ask func(ctx context.Context, req *model.Request) (*model.Reply, error)
@@ -51,15 +63,11 @@ const Toolset = "web"
 
 // Tools returns the tools.
 func Tools(o Options) []*tool.Tool {
-	if o.Timeout <= 0 {
-		o.Timeout = time.Minute
-	}
-	if o.UserAgent == "" {
-		o.UserAgent = "rondo"
-	}
+	o.Timeout, o.UserAgent = cmp.Or(o.Timeout, time.Minute), cmp.Or(o.UserAgent, "rondo")
 	if o.Now == nil {
 		o.Now = time.Now
 	}
+	o.maxText, o.maxMedia = cmp.Or(o.maxText, textBytes), cmp.Or(o.maxMedia, mediaBytes)
 	f := &fetcher{Options: o}
 	tools := []*tool.Tool{fetchTool(f), extractTool(f)}
 	if o.Look != nil {
