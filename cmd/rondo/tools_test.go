@@ -2,11 +2,10 @@ package main
 
 import (
 	"testing"
+	"time"
 
-	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/tool/builtin"
-	"github.com/rondo-engine/rondo/tool/web"
 )
 
 // maxSetTokens is what the default set may take of each request.
@@ -18,9 +17,11 @@ func TestTheDefaultSetIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer ws.Close()
-	settings := config.Default()
-	all := builtin.All(builtin.Options{Workspace: ws, Processes: builtin.NewProcesses(builtin.ProcessesOptions{})})
-	all = append(append(all, agentTools(&settings, nil)...), web.Tools(web.Options{Look: rondo.Aside{}.Ask})...)
+	env := &environment{Getenv: func(name string) string { return map[string]string{"RONDO_HOME": ws.Dir()}[name] }, Now: time.Now}
+	all, err := env.allTools(ws, &config.Loaded{Config: config.Default()})
+	if err != nil {
+		t.Fatal(err)
+	}
 	total := 0
 	for _, tool := range all {
 		total += toolTokens(tool)
