@@ -153,7 +153,21 @@ func TestIndexFoldFindsTheFirst(t *testing.T) {
 		if rapid.Bool().Draw(t, "long") {
 			data = append(bytes.Repeat([]byte("B"), foldBlock-20), data...)
 		}
-		if got, want := indexFold(data, needle), bytes.Index(bytes.ToLower(data), needle); got != want {
+		if got, want := indexFold(data, needle, rarest(needle)), bytes.Index(bytes.ToLower(data), needle); got != want {
+			t.Fatalf("%q in %d bytes: got %d, want %d", needle, len(data), got, want)
+		}
+	})
+}
+
+func TestIndexRareFindsTheFirst(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		letters := rapid.SampledFrom([]byte("ae_\n"))
+		data := rapid.SliceOfN(letters, 0, 60).Draw(t, "data")
+		needle := rapid.SliceOfN(letters, 1, 4).Draw(t, "needle")
+		if rapid.Bool().Draw(t, "long") {
+			data = append(bytes.Repeat(needle[:1], 300), data...)
+		}
+		if got, want := indexRare(data, needle, rarest(needle)), bytes.Index(data, needle); got != want {
 			t.Fatalf("%q in %d bytes: got %d, want %d", needle, len(data), got, want)
 		}
 	})

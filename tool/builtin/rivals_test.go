@@ -4,13 +4,17 @@ package builtin
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/rondo-engine/rondo/tool"
 )
 
 var (
@@ -132,3 +136,35 @@ func median(costs []cost) cost {
 }
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// BenchmarkSearch runs the searches of the comparison over a tree of 5,000 files.
+func BenchmarkSearch(b *testing.B) {
+	dir := *rivalsTree
+	if dir == "" {
+		dir = b.TempDir()
+		makeTree(b, dir, 5000)
+	}
+	ws, err := OpenWorkspace(dir, WorkspaceOptions{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer ws.Close()
+	reg, err := tool.NewRegistry(All(Options{Workspace: ws})...)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, s := range rivalSearches() {
+		raw, err := json.Marshal(s.args)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(strings.ReplaceAll(s.name, " ", "_"), func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := reg.Get(s.tool).Run(b.Context(), toolCall(raw)); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

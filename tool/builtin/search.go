@@ -19,8 +19,11 @@ type query struct {
 	// no such are known. Where folded is set they are in lower case and held
 	// without regard to the case of ASCII letters.
 	needles [][]byte
+	rare    []int // where the rarest byte of each is
 	folded  bool
 	longest int // bytes of the longest needle
+	// musts are further texts that every matching line holds.
+	musts [][]byte
 	// literal says that every line with the needle matches.
 	literal bool
 	filter  func(rel, name string) bool
@@ -47,6 +50,7 @@ func newQuery(a grepArgs) (*query, error) {
 	q := &query{re: re, around: max(0, min(a.Context, grepContext)), first: a.Mode == "files", count: a.Mode == "files" || a.Mode == "count", limit: a.Limit}
 	parsed = parsed.Simplify()
 	q.setNeedles(required(parsed))
+	q.musts = literalsOf(parsed, nil)
 	q.literal = parsed.Op == syntax.OpLiteral && len(q.needles) == 1 && !q.folded
 	if a.Glob != "" {
 		if q.filter, err = fileFilter(a.Glob, true); err != nil {
@@ -71,6 +75,7 @@ func (q *query) setNeedles(literals []literal) {
 			return
 		}
 		q.needles = append(q.needles, []byte(text))
+		q.rare = append(q.rare, rarest([]byte(text)))
 		q.longest = max(q.longest, len(text))
 	}
 }
@@ -120,6 +125,35 @@ func required(re *syntax.Regexp) []literal {
 		return all
 	}
 	return nil
+}
+
+// literalsOf adds the texts that stand in every match of re, one behind the other,
+// to all.
+func literalsOf(re *syntax.Regexp, all [][]byte) [][]byte {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if re.Flags&syntax.FoldCase == 0 && len(re.Rune) > 1 {
+			all = append(all, []byte(string(re.Rune)))
+		}
+	case syntax.OpCapture, syntax.OpConcat, syntax.OpPlus:
+		for _, sub := range re.Sub {
+			all = literalsOf(sub, all)
+		}
+	}
+	return all
+}
+
+// matches reports whether a line, without its end, matches.
+func (q *query) matches(line []byte) bool {
+	if q.literal {
+		return true
+	}
+	for _, must := range q.musts {
+		if !bytes.Contains(line, must) {
+			return false
+		}
+	}
+	return q.re.Match(line)
 }
 
 func shortest(literals []literal) int {
@@ -186,21 +220,26 @@ func (s *searcher) nextNeedle(data []byte, pos int) int {
 	if !s.certain {
 		return pos
 	}
-	index := bytes.Index
-	if s.q.folded {
-		index = indexFold
-	}
 	next, end := -1, len(data)
-	for _, needle := range s.q.needles {
+	for n, needle := range s.q.needles {
 		if pos >= end {
 			break
 		}
-		if i := index(data[pos:end], needle); i >= 0 {
+		if i := s.q.index(data[pos:end], needle, s.q.rare[n]); i >= 0 {
 			next = pos + i
 			end = min(next+s.q.longest, len(data)) // only an earlier one is of interest
 		}
 	}
 	return next
+}
+
+// index returns where needle, whose rarest byte is at rare, begins in data; -1 if
+// it does not occur.
+func (q *query) index(data, needle []byte, rare int) int {
+	if q.folded {
+		return indexFold(data, needle, rare)
+	}
+	return indexRare(data, needle, rare)
 }
 
 // lines collects the lines of data that match, from the first candidate on.
@@ -219,7 +258,7 @@ func (s *searcher) lines(data []byte, pos int) fileMatches {
 		}
 		start := bytes.LastIndexByte(data[:pos], '\n') + 1
 		end := lineEnd(data, pos)
-		if s.q.literal || s.q.re.Match(trimCR(data[start:end])) {
+		if s.q.matches(trimCR(data[start:end])) {
 			m.count++
 			if s.q.first {
 				return m

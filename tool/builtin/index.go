@@ -1,9 +1,13 @@
 package builtin
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
-// byFrequency has the letters from the rarest in source code to the commonest.
-const byFrequency = "zqjxkwvyhgbmpufdlcsionatre"
+// byFrequency has the printable characters from about the rarest in source code
+// to the commonest.
+const byFrequency = "~^@`?$Q!ZJKXYVWq%|HGB#zUMjDFOL&Pk9NE87+CR6ASI35T;<4'\\w[]>2xv\"y{}*bg:h1/mu-=0,_.fp()dcslioarnte "
 
 // foldBlock is how far indexFold looks ahead for each of the two cases of a
 // letter.
@@ -11,9 +15,8 @@ const foldBlock = 16 << 10
 
 // indexFold returns where needle, ASCII in lower case, begins in data without
 // regard to the case of ASCII letters; -1 if it does not occur. It looks for the
-// rarest byte of needle and compares there.
-func indexFold(data, needle []byte) int {
-	at := rarest(needle)
+// rarest byte of needle, which is at at, and compares there.
+func indexFold(data, needle []byte, at int) int {
 	lower := needle[at]
 	upper := lower
 	if 'a' <= lower && lower <= 'z' {
@@ -36,16 +39,41 @@ func indexFold(data, needle []byte) int {
 	return -1
 }
 
-// rarest returns the position of the byte in needle that is the least common:
-// anything but a letter, or else the rarest letter.
+// rarest returns the position of the byte in needle that is the least common.
 func rarest(needle []byte) int {
 	best, at := len(byFrequency), 0
 	for i, c := range needle {
-		if rank := bytes.IndexByte([]byte(byFrequency), c); rank < best {
+		if rank := strings.IndexByte(byFrequency, c); rank < best {
 			best, at = rank, i
 		}
 	}
 	return at
+}
+
+// missesMost is how many places may look like the needle by its rarest byte alone
+// before another way is taken: its bytes are common here.
+const missesMost = 64
+
+// indexRare is bytes.Index for a needle whose rarest byte is at at. It looks for
+// that byte first, which is quicker where it is rare.
+func indexRare(data, needle []byte, at int) int {
+	last := len(data) - len(needle)
+	for pos, misses := 0, 0; pos <= last; pos++ {
+		i := bytes.IndexByte(data[pos+at:last+at+1], needle[at])
+		if i < 0 {
+			return -1
+		}
+		if pos += i; bytes.HasPrefix(data[pos:], needle) {
+			return pos
+		}
+		if misses++; misses > missesMost && pos < misses*128 {
+			if i = bytes.Index(data[pos+1:], needle); i >= 0 {
+				i += pos + 1
+			}
+			return i
+		}
+	}
+	return -1
 }
 
 func indexEither(data []byte, a, b byte) int {
