@@ -103,6 +103,9 @@ func (s *Session) snapshot() *snapshot.Snapshot {
 	if todo := s.todo.get(); len(todo) > 0 {
 		snap.Todo, _ = json.Marshal(todo) // strings alone always encode
 	}
+	if title := s.title.Load(); title != nil {
+		snap.Session.Title = *title
+	}
 	s.describe(snap)
 	for _, c := range s.history.OpenCalls() {
 		snap.OpenCalls = append(snap.OpenCalls, snapshot.OpenCall{ID: c.ID, Name: c.Name})

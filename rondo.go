@@ -82,6 +82,10 @@ type Options struct {
 	Secrets *model.Secrets
 	// Context says how the conversation is kept within the model's window.
 	Context ContextOptions
+	// Title says which model is asked for titles of new sessions, in the
+	// background; without one of its own (Title.Model), and until an answer
+	// comes, a session is called by its first words. See Agent.Close.
+	Title Aside
 	// Listeners take the events of every run.
 	Listeners []Listener
 	// Now is the clock; nil is time.Now.
@@ -102,6 +106,7 @@ type Agent struct {
 	// toolWeight is what the tools take of a context window; see package window.
 	toolWeight window.Weight
 	live       liveSessions
+	background background
 
 	// depth is how many agents stand above this one; offspring is the agent
 	// that the children of its runs are sessions of.

@@ -30,6 +30,9 @@ type Session struct {
 	// greeted says that hooks were told that the session begins.
 	greeted atomic.Bool
 
+	// title is what the session is called since it was stored, if that changed.
+	title atomic.Pointer[string]
+
 	// parent is the session that delegated this one; empty for none.
 	parent string
 
@@ -251,6 +254,7 @@ func (s *Session) create(ctx context.Context, msgs []*message.Message) error {
 		return fmt.Errorf("create session %s: %w", s.id, err)
 	}
 	s.stored = true
+	s.entitle(msgs)
 	return nil
 }
 

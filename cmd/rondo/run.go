@@ -78,8 +78,7 @@ func runTask(ctx context.Context, env *environment, o *runOptions, args []string
 	// Until here a signal ends the program at once, also while it reads stdin.
 	ctx, stop := stopOnSignal(ctx, env)
 	defer stop()
-	res, err := t.carryOut(ctx, env, o, out)
-	return out.finish(res, err)
+	return t.carryOut(ctx, env, o, out)
 }
 
 // task is what a run is asked for.
@@ -102,23 +101,28 @@ func readTask(env *environment, o *runOptions, args []string) (t task, err error
 	return t, err
 }
 
-// carryOut makes the agent that the settings ask for and runs the task.
-func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output) (rondo.Result, error) {
+// carryOut makes the agent that the settings ask for, runs the task and tells how
+// it ended. What can wait is done when the answer is out.
+func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output) error {
 	set, err := newSetup(ctx, env, t.settings, t.dir)
 	if err != nil {
-		return rondo.Result{}, err
+		return out.finish(rondo.Result{}, err)
 	}
 	defer set.close()
 	id, err := set.find(ctx, o.resume)
 	if err != nil {
-		return rondo.Result{}, err
+		return out.finish(rondo.Result{}, err)
 	}
 	env.note(set.notes)
 	agent, err := set.agent(agentOptions{system: t.system, listener: out.listener(), denied: out.denied})
 	if err != nil {
-		return rondo.Result{}, err
+		return out.finish(rondo.Result{}, err)
 	}
-	return agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id, Mode: o.mode()})
+	defer agent.Close()
+	res, err := agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id, Mode: o.mode()})
+	err = out.finish(res, err)
+	env.tidySessions(t.settings, set.store, res.SessionID)
+	return err
 }
 
 // mode is what --plan and --execute ask for.

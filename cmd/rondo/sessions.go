@@ -28,6 +28,7 @@ by the beginning of one, by its title, or as "last", the one used last here.`,
 		newSessionsList(env), newSessionsShow(env), newSessionsSearch(env),
 		newSessionsRename(env), newSessionsExport(env), newSessionsImport(env),
 		newSessionsDelete(env), newSessionsPrune(env), newSessionsCheck(env), newSessionsRepair(env),
+		newSessionsPin(env, true), newSessionsPin(env, false),
 	)
 	return c
 }

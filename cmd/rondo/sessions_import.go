@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -77,67 +75,4 @@ func importHistory(c *cobra.Command, env *environment, st store.Full, history me
 	}
 	_, err := fmt.Fprintln(env.Stdout, s.ID)
 	return err
-}
-
-func newSessionsPrune(env *environment) *cobra.Command {
-	age, yes := "", false
-	c := &cobra.Command{
-		Use:     "prune --older-than AGE",
-		Short:   "Delete sessions that were not used for long",
-		Long:    "List sessions that were not used for so long, and with --yes delete them for good.",
-		Example: "  rondo sessions prune --older-than 90d --yes",
-		Args:    noArgs,
-		RunE: func(c *cobra.Command, _ []string) error {
-			limit, err := parseAge(age)
-			if err != nil {
-				return err
-			}
-			return env.withStore(c.Context(), func(s store.Full) error {
-				all, err := s.List(c.Context(), store.ListOptions{})
-				if err != nil {
-					return err
-				}
-				return prune(c, env, s, all, env.Now().Add(-limit), yes)
-			})
-		},
-	}
-	c.Flags().StringVar(&age, "older-than", "", "`AGE`, as in 90d or 12h")
-	c.Flags().BoolVar(&yes, "yes", false, "delete them")
-	return c
-}
-
-func prune(c *cobra.Command, env *environment, s store.Full, all []store.Session, before time.Time, yes bool) error {
-	var old []store.Session
-	for _, session := range all {
-		if session.UpdatedAt.Before(before) {
-			old = append(old, session)
-		}
-	}
-	if err := printSessions(c.Context(), env, s, old); err != nil {
-		return err
-	}
-	if !yes {
-		fmt.Fprintf(env.Stderr, "%d sessions would be deleted: add --yes to do it\n", len(old))
-		return nil
-	}
-	for _, session := range old {
-		if err := deleteSession(c.Context(), env, s, session.ID); err != nil {
-			return err
-		}
-	}
-	fmt.Fprintf(env.Stderr, "%d sessions are deleted\n", len(old))
-	return nil
-}
-
-// parseAge reads a number of days such as 90d, or a duration.
-func parseAge(s string) (time.Duration, error) {
-	if days, ok := strings.CutSuffix(s, "d"); ok {
-		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n < 36500 {
-			return time.Duration(n) * 24 * time.Hour, nil
-		}
-	}
-	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
-		return d, nil
-	}
-	return 0, usagef("--older-than %q is no age: write it as 90d or 12h", s)
 }

@@ -41,6 +41,7 @@ type setup struct {
 	// memory is nil where nothing is remembered.
 	memory      *memory.Store
 	summariser  rondo.Aside
+	title       rondo.Aside
 	calibration *calibration
 	// notes are for the user, on stderr.
 	notes []string
@@ -65,6 +66,9 @@ func newSetup(ctx context.Context, env *environment, settings *config.Loaded, di
 	}
 	if err == nil {
 		set.summariser, err = set.models.auxiliary(ctx, "compression")
+	}
+	if err == nil {
+		set.title, err = set.models.auxiliary(ctx, "title")
 	}
 	o := <-sessions
 	set.store, set.notes = o.store, append(set.notes, set.models.notes...)
@@ -201,6 +205,7 @@ func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
 		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
 		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approval(guard, o.denied), Hooks: s.hooks,
+		Title: s.title,
 	}
 	if o.listener != nil {
 		opts.Listeners = []rondo.Listener{o.listener}

@@ -32,9 +32,10 @@ type Config struct {
 	Toolset         string   `yaml:"toolset"`
 	// Store is the URL of the database that sessions are kept in; empty for a
 	// file.
-	Store   string `yaml:"store" secret:"url" trusted:"yes"`
-	Approve string `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
-	Sandbox string `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
+	Store    string   `yaml:"store" secret:"url" trusted:"yes"`
+	Sessions Sessions `yaml:"sessions"`
+	Approve  string   `yaml:"approve" oneof:"ask deny all" trusted:"yes"`
+	Sandbox  string   `yaml:"sandbox" oneof:"off workspace read-only" trusted:"yes"`
 	// SandboxNetwork lets confined commands use the network, SandboxWritable
 	// are directories that they may write to besides.
 	SandboxNetwork  bool                 `yaml:"sandbox_network" trusted:"yes"`
@@ -81,6 +82,13 @@ type Agent struct {
 	RepeatTold      int     `yaml:"repeat_told" min:"1"`
 	RepeatStop      int     `yaml:"repeat_stop" min:"2"`
 	BudgetWarningAt float64 `yaml:"budget_warning_at" min:"0.1" max:"1"`
+}
+
+// Sessions bounds how long sessions are kept and how much room they take in
+// their file; 0 is no bound.
+type Sessions struct {
+	MaxAge    time.Duration `yaml:"max_age" min:"0" trusted:"yes"`
+	MaxSizeMB int64         `yaml:"max_size_mb" min:"0" trusted:"yes"`
 }
 
 // Approvals are rules for shell commands; see package approval.

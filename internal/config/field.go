@@ -51,7 +51,7 @@ func parse(v reflect.Value, tag reflect.StructTag, text string) error {
 	}
 	switch {
 	case v.Type() == durationType:
-		d, err := time.ParseDuration(text)
+		d, err := parseDuration(text)
 		if err != nil {
 			return fmt.Errorf("%q is no duration: write it as in 90s, 10m or 1h30m", text)
 		}
@@ -91,6 +91,17 @@ func parse(v reflect.Value, tag reflect.StructTag, text string) error {
 		return fmt.Errorf("it holds other keys and has no value of its own: set one of them, or edit the file")
 	}
 	return nil
+}
+
+// parseDuration is time.ParseDuration that also takes a number of days, as in 90d.
+func parseDuration(text string) (time.Duration, error) {
+	const day = 24 * time.Hour
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.ParseUint(days, 10, 16); err == nil {
+			return time.Duration(n) * day, nil
+		}
+	}
+	return time.ParseDuration(text)
 }
 
 func oneOf(tag reflect.StructTag, text string) error {

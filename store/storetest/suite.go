@@ -40,6 +40,7 @@ func Suite(t *testing.T, open func(t *testing.T) store.Store) {
 		{"the state of a run is kept in place of the last", states},
 		{"names are kept byte for byte", texts},
 		{"a session is locked once at a time", locks},
+		{"a title that a person gave is not changed", retitle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := open(t)
