@@ -16,7 +16,7 @@ import (
 // many of its messages have been seen to; the rest is entered when a writer has
 // written indexEvery of them, when it closes, and before a search.
 
-// indexEvery is how many messages a writer lets wait for the index.
+// indexEvery is how many texts a writer lets wait for the index.
 const indexEvery = 128
 
 // indexAtOnce is about how many messages enter the index in one transaction.

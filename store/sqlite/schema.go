@@ -162,9 +162,13 @@ func beginFile(ctx context.Context, c *conn) error {
 	return c.script("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL")
 }
 
+// sqlUnknown finds a table in a file without a version. It is one statement:
+// between two, another process may make a file of the empty one.
+const sqlUnknown = "SELECT name FROM sqlite_schema, pragma_user_version WHERE user_version = 0 LIMIT 1"
+
 // refuseForeign returns an error if the file has tables of another program.
 func refuseForeign(ctx context.Context, c *conn) error {
-	return c.query(ctx, "SELECT name FROM sqlite_schema LIMIT 1", nil, func(row []driver.Value) error {
+	return c.query(ctx, sqlUnknown, nil, func(row []driver.Value) error {
 		return fmt.Errorf("%w (it has a table %q and no version of rondo); choose another file", ErrForeign, row[0])
 	})
 }

@@ -56,8 +56,8 @@ type Store struct {
 	closeErr  error
 	// cached is what the writer knows of the session it wrote to last.
 	cached cursor
-	// unseen is how many messages the writer has written since it last brought
-	// the index of texts up to date.
+	// unseen is how many texts the writer has written since it last brought the
+	// index of them up to date.
 	unseen int
 }
 
