@@ -82,7 +82,10 @@ const leastArticle = 250
 // none. What the author marked as such is taken if it has the better part of
 // the running text, else the element with most paragraphs.
 func (n *node) article() []*node {
-	scores := map[*node]int{}
+	n.walk(func(c *node) bool {
+		c.running, c.score = 0, 0
+		return true
+	})
 	total := 0
 	n.walk(func(c *node) bool {
 		if unseen(c) || c.name != "" && clutter(c) {
@@ -96,8 +99,11 @@ func (n *node) article() []*node {
 			return true
 		}
 		total += text
-		for at, share := c.parent, 1; at != nil && share <= 4; at, share = at.parent, share*2 {
-			scores[at] += text / share
+		for at, share := c.parent, text; at != nil; at, share = at.parent, share/2 {
+			at.running += text
+			if share > text/8 {
+				at.score += share
+			}
 		}
 		return c.name == "td"
 	})
@@ -109,12 +115,23 @@ func (n *node) article() []*node {
 	}
 	best := n
 	n.walk(func(c *node) bool { // in order, so that the outcome is certain
-		if s, ok := scores[c]; ok && s > scores[best] {
+		if c.score > best.score {
 			best = c
 		}
 		return true
 	})
-	return withSiblings(best, scores)
+	return withSiblings(around(best))
+}
+
+// around returns an element around best that holds much more of the running
+// text, such as one with several sections of which best is the longest.
+func around(best *node) *node {
+	for at, up := best.parent, 0; at != nil && at.name != "body" && at.parent != nil && up < 5; at, up = at.parent, up+1 {
+		if 3*at.running >= 4*best.running && 3*at.linked < at.chars {
+			best, up = at, -1
+		}
+	}
+	return best
 }
 
 // isParagraph reports whether an element that is not called one has running text
@@ -125,7 +142,7 @@ func isParagraph(n *node) bool {
 	}
 	own := 0
 	n.children(func(c *node) {
-		if c.name == "" {
+		if !isBlock(c.name) {
 			own += c.chars
 		}
 	})
@@ -148,14 +165,14 @@ func (n *node) marked(total int) *node {
 
 // withSiblings adds to an element those beside it that go on with the text, and
 // the headings between them.
-func withSiblings(best *node, scores map[*node]int) []*node {
+func withSiblings(best *node) []*node {
 	if best.parent == nil || best.name == "body" {
 		return []*node{best}
 	}
 	var all []*node
 	best.parent.children(func(c *node) {
 		switch {
-		case c == best, scores[c] > scores[best]/5:
+		case c == best, c.score > best.score/5:
 			all = append(all, c)
 		case c.name == "p" && c.chars > 80 && 4*c.linked < c.chars:
 			all = append(all, c)
@@ -197,7 +214,7 @@ func clutterName(name string) bool {
 	for word := range strings.FieldsFuncSeq(strings.ToLower(name), func(r rune) bool { return r == ' ' || r == '-' || r == '_' }) {
 		switch word {
 		case "ad", "ads", "advert", "advertisement", "banner", "breadcrumb", "breadcrumbs", "comment", "comments", "consent", "cookie", "cookies",
-			"disqus", "footer", "login", "menu", "modal", "nav", "navbar", "navigation", "newsletter", "outbrain", "pager", "pagination", "paywall",
+			"disqus", "footer", "login", "menu", "modal", "nav", "navbar", "navigation", "newsletter", "outbrain", "pager", "pagination",
 			"popup", "promo", "recommended", "related", "share", "sharing", "sidebar", "signup", "skip", "social", "sponsor", "sponsored",
 			"subscribe", "taboola", "toc", "toolbar", "widget":
 			return true

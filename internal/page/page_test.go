@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 var update = flag.Bool("update", false, "write what comes out into the files of cases")
@@ -71,8 +70,9 @@ func TestWhatAPageSaysOfItself(t *testing.T) {
 	}
 }
 
-// What is meant to take long does not.
-func TestHostilePagesTakeTimeLikeOthers(t *testing.T) {
+// What is meant to take long or to become large does not: what took time that
+// grows faster than the page would end this test by its time limit.
+func TestHostilePagesAreReadLikeOthers(t *testing.T) {
 	n := 50_000
 	if testing.Short() {
 		n = 10_000
@@ -97,15 +97,12 @@ func TestHostilePagesTakeTimeLikeOthers(t *testing.T) {
 		"fences":           "<pre>" + strings.Repeat("```` ", n),
 		"backticks":        "<code>" + strings.Repeat("`", 3000),
 		"text in headings": strings.Repeat("<h1>x", n),
+		"deep paragraphs":  strings.Repeat("<div>", 290) + strings.Repeat("<p>a few words of text in each of them", n/4),
 		"angles":           strings.Repeat("<", n),
 	} {
-		began := time.Now()
 		p := Parse(text, nil)
 		out := len(p.Markdown())
 		article, _ := p.Article()
-		if took := time.Since(began); took > 20*time.Second {
-			t.Errorf("%s: %v", name, took)
-		}
 		if most := 40*len(text) + 1000; out > most || len(article) > most {
 			t.Errorf("%s: %d bytes become %d", name, len(text), out)
 		}

@@ -15,6 +15,9 @@ type node struct {
 	// chars is how much text there is in the node, linked how much of it is in
 	// links; see measure.
 	chars, linked int
+	// running is how much running text there is in the node, score the share of
+	// it that speaks for the node as the article; see article.
+	running, score int
 }
 
 // The limits of a tree: what is deeper stands beside the deepest, what is more
