@@ -57,6 +57,15 @@ func (r *run) Checkpoint(_ context.Context, s *loop.State) error {
 	return r.offer(s, "")
 }
 
+// carryOver writes where the run stands after the conversation went on as another
+// session, whose snapshot is its first.
+func (r *run) carryOver() error {
+	if r.a.opts.Snapshots == nil || r.a.opts.Snapshot == snapshot.Manual || r.state.Rounds == 0 {
+		return nil
+	}
+	return r.offer(&r.state, "")
+}
+
 // lastSnapshot writes where the session stands after the run.
 func (r *run) lastSnapshot(ctx context.Context, o loop.Outcome) error {
 	strategy := r.a.opts.Snapshot

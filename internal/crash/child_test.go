@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -33,6 +34,8 @@ const childEnv = "RONDO_CRASH_CHILD"
 type order struct {
 	Home, URL string
 	Strategy  snapshot.Strategy
+	// Count has it do the counter's task instead of the script's.
+	Count bool
 	// MaxFile bounds the size of the files that it writes, in bytes; 0 does not.
 	MaxFile uint64
 }
@@ -63,6 +66,9 @@ func (o order) work(ctx context.Context) (err error) {
 			return err
 		}
 	}
+	if o.Count {
+		return o.count(ctx)
+	}
 	st, err := sqlite.Open(ctx, filepath.Join(o.Home, "sessions.db"), sqlite.Options{})
 	if err != nil {
 		return err
@@ -81,7 +87,7 @@ func (o order) work(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	request, err := next(ctx, st)
+	request, err := next(ctx, st, "")
 	if err != nil || request == nil {
 		return err
 	}
@@ -95,9 +101,45 @@ func (o order) work(ctx context.Context) (err error) {
 	return err
 }
 
+// workspace is what the sessions of the counter's task work in.
+const workspace = "counter"
+
+// count goes on with the counter's task, and leaves marks of what it does.
+func (o order) count(ctx context.Context) (err error) {
+	fmt.Println("#opening")
+	st, err := sqlite.Open(ctx, filepath.Join(o.Home, "sessions.db"), sqlite.Options{})
+	if err != nil {
+		return err
+	}
+	fmt.Println("#open")
+	defer func() { err = errors.Join(err, st.Close()) }()
+	agent, err := rondo.New(rondo.Options{
+		Model: counter{}, Store: &teller{Store: st, whole: true}, Snapshots: snapshot.Dir(filepath.Join(o.Home, "snapshots")), Snapshot: o.Strategy,
+		Tools: []*tool.Tool{o.appendTool()}, Limits: loop.Limits{MaxRounds: 10 * lines, RepeatStop: 100}, System: "count", Workspace: workspace,
+		Context: rondo.ContextOptions{ProtectLast: 4},
+		Listeners: []rondo.Listener{func(e rondo.Event) {
+			if c := e.Compaction; c != nil {
+				fmt.Println(map[bool]string{false: "#compressing", true: "#compressed"}[c.Done])
+			}
+		}},
+	})
+	if err != nil {
+		return err
+	}
+	request, err := next(ctx, st, workspace)
+	if err != nil || request == nil {
+		return err
+	}
+	res, err := agent.Run(ctx, *request)
+	if err == nil && res.Reason != loop.EndTurn {
+		err = fmt.Errorf("ended with %s: %s", res.Reason, res.Detail)
+	}
+	return err
+}
+
 // next is what there is to do: the whole task, the rest of it, or nothing.
-func next(ctx context.Context, st *sqlite.Store) (*rondo.Request, error) {
-	found, err := st.Find(ctx, store.Last, "")
+func next(ctx context.Context, st *sqlite.Store, workspace string) (*rondo.Request, error) {
+	found, err := st.Find(ctx, store.Last, workspace)
 	if errors.Is(err, store.ErrNotFound) {
 		return &rondo.Request{Text: "go"}, nil
 	}
@@ -120,7 +162,8 @@ func next(ctx context.Context, st *sqlite.Store) (*rondo.Request, error) {
 // teller tells of each message on stdout when it is acknowledged.
 type teller struct {
 	*sqlite.Store
-	mu sync.Mutex
+	whole bool // names the session, too
+	mu    sync.Mutex
 }
 
 func (t *teller) Append(ctx context.Context, id string, msgs []*message.Message, u store.Update) error {
@@ -134,7 +177,11 @@ func (t *teller) Record(ctx context.Context, id string, msgs []*message.Message,
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, m := range msgs {
-		if _, err := fmt.Println(m.ID); err != nil {
+		name := m.ID
+		if t.whole {
+			name = id + "/" + m.ID
+		}
+		if _, err := fmt.Println(name); err != nil {
 			return err
 		}
 	}
@@ -155,9 +202,17 @@ func (o order) appendTool() *tool.Tool {
 				return tool.Result{}, err
 			}
 			_, err = fmt.Fprintln(f, args.Line)
-			return tool.Result{Text: "appended " + args.Line}, errors.Join(err, f.Close())
+			return tool.Result{Text: "appended " + args.Line + strings.Repeat(" and more", o.padding())}, errors.Join(err, f.Close())
 		},
 	}
+}
+
+// padding makes the results of the counter's task fill its window soon.
+func (o order) padding() int {
+	if o.Count {
+		return 200
+	}
+	return 0
 }
 
 func lookTool() *tool.Tool {

@@ -65,12 +65,17 @@ type site struct {
 	t     *testing.T
 	order order
 	said  map[string]bool // the messages that were acknowledged
+	marks []string        // what the process said of itself
+	fresh bool            // the last of marks was said just now
+	old   int             // sessions that were there before
 }
 
 func newSite(t *testing.T, srv *modeltest.Server, strategy snapshot.Strategy) *site {
-	return &site{t: t, said: map[string]bool{}, order: order{
-		Home: t.TempDir(), URL: srv.BaseURL(model.ChatCompletions), Strategy: strategy,
-	}}
+	s := &site{t: t, said: map[string]bool{}, order: order{Home: t.TempDir(), Strategy: strategy}}
+	if srv != nil {
+		s.order.URL = srv.BaseURL(model.ChatCompletions)
+	}
+	return s
 }
 
 // start starts the process. It calls heard after each message that is
@@ -94,7 +99,12 @@ func (s *site) start(heard func(p *os.Process)) (status int, stderr string) {
 	}
 	heard(cmd.Process)
 	for lines := bufio.NewScanner(out); lines.Scan(); {
-		s.said[lines.Text()] = true
+		mark, ok := strings.CutPrefix(lines.Text(), "#")
+		if s.fresh = ok; ok {
+			s.marks = append(s.marks, mark)
+		} else {
+			s.said[lines.Text()] = true
+		}
 		heard(cmd.Process)
 	}
 	err = cmd.Wait()
@@ -215,11 +225,7 @@ func start(t *testing.T) *modeltest.Server {
 
 // Scenarios 62 and 121.
 func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
-	if *seed == 0 {
-		*seed = uint64(time.Now().UnixNano())
-	}
-	t.Logf("-crash.seed=%d", *seed)
-	random := rand.New(rand.NewPCG(*seed, 0))
+	random := seeded(t)
 	srv := start(t)
 	strategies := []snapshot.Strategy{snapshot.EveryToolRound, snapshot.EveryRound, snapshot.Manual}
 	kills, tasks, uncertain := 0, 0, 0
@@ -240,6 +246,15 @@ func TestAKilledProcessLosesAndRepeatsNothing(t *testing.T) {
 		uncertain += s.finish()
 	}
 	t.Logf("%d kills in %d tasks, %d calls of uncertain outcome", kills, tasks, uncertain)
+}
+
+// seeded is a source of random moments that can be had again.
+func seeded(t *testing.T) *rand.Rand {
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("-crash.seed=%d", *seed)
+	return rand.New(rand.NewPCG(*seed, 0))
 }
 
 // killer kills the process a random moment after a random number of messages
