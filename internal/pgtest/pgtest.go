@@ -173,11 +173,19 @@ func (s *Server) start() error {
 	if err := os.WriteFile(password, []byte(Password+"\n"), 0o644); err != nil {
 		return err
 	}
-	initdb := as.command(filepath.Join(bin, "initdb"), "-D", data, "-U", User, "--pwfile", password,
-		"-A", "scram-sha-256", "-E", "UTF8", "--locale", "C", "--no-sync", "--no-instructions")
-	initdb.Dir = s.dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, out)
+	for _, locale := range []string{"C.UTF-8", "C"} { // not every system has the first
+		initdb := as.command(filepath.Join(bin, "initdb"), "-D", data, "-U", User, "--pwfile", password,
+			"-A", "scram-sha-256", "-E", "UTF8", "--locale", locale, "--no-sync", "--no-instructions")
+		initdb.Dir = s.dir
+		out, failed := initdb.CombinedOutput()
+		if failed == nil {
+			err = nil
+			break
+		}
+		err = errors.Join(err, fmt.Errorf("initdb: %w: %s", failed, out))
+	}
+	if err != nil {
+		return err
 	}
 	for range 5 { // the port may be taken meanwhile
 		if err = s.serve(as, filepath.Join(bin, "postgres"), data); err == nil {
