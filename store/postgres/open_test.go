@@ -25,6 +25,10 @@ func as(t *testing.T, text, user, password string) string {
 	return u.String()
 }
 
+// nameOf is the name of a URL's database. Roles that are named after it are of
+// one test alone.
+func nameOf(text string) string { return text[strings.LastIndexByte(text, '/')+1:] }
+
 // refused opens a store that cannot be opened and returns why. No error may
 // hold the password, "s3cret" in all tests.
 func refused(t *testing.T, url string) error {
@@ -44,22 +48,22 @@ func refused(t *testing.T, url string) error {
 
 func TestOpenSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	database := server.Database(t)
-	latin := server.Database(t)
-	pgtest.Exec(t, database, "CREATE ROLE guest LOGIN PASSWORD 'guest'", "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0",
-		"REVOKE CREATE ON SCHEMA public FROM public")
-	latin = strings.Replace(latin, latin[strings.LastIndex(latin, "/"):], "/latin", 1)
+	name := nameOf(database)
+	pgtest.Exec(t, database, "CREATE ROLE guest_"+name+" LOGIN PASSWORD 'guest'", "REVOKE CREATE ON SCHEMA public FROM public",
+		"CREATE DATABASE latin_"+name+" ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0")
+	latin := strings.TrimSuffix(database, name) + "latin_" + name
 	newer := server.Schema(t)
 	if err := open(t, newer).Close(); err != nil {
 		t.Fatal(err)
 	}
 	pgtest.Exec(t, newer, "UPDATE rondo_schema SET version = 1000")
-	for name, c := range map[string]struct{ url, want string }{
+	for what, c := range map[string]struct{ url, want string }{
 		"no server":      {"postgres://rondo:s3cret@127.0.0.1:1/x", "postgres://rondo:****@127.0.0.1:1/x: the server cannot be reached: check that it runs"},
 		"no host":        {"postgres://rondo:s3cret@nowhere.invalid/x", "the server cannot be reached"},
 		"wrong password": {as(t, database, pgtest.User, "s3cret!"), "the server does not accept the password: check"},
 		"no user":        {as(t, database, "nobody", "s3cret"), "the server does not accept the password: check the user"},
 		"no database":    {database + "x", "the server has no such database: make it with createdb"},
-		"no right":       {as(t, database, "guest", "guest"), "the user may not use or make the tables"},
+		"no right":       {as(t, database, "guest_"+name, "guest"), "the user may not use or make the tables"},
 		"newer":          {newer, "version 1000, this program knows versions up to 1; use the newer rondo"},
 		"no Unicode":     {latin, "the database does not hold Unicode"},
 		"bad port":       {"postgres://rondo:s3cret@127.0.0.1:x/db", "the URL of the session store cannot be read"},
@@ -72,7 +76,7 @@ func TestOpenSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 		"bad pool":       {"postgres://rondo:s3cret@127.0.0.1/db?pool_max_conns=many", "pool_max_conns"},
 	} {
 		if err := refused(t, c.url); !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: %v; want %q", name, err, c.want)
+			t.Errorf("%s: %v; want %q", what, err, c.want)
 		}
 	}
 	if err := refused(t, newer); !errors.Is(err, postgres.ErrNewerSchema) {
@@ -128,8 +132,9 @@ func TestTablesOfAnOlderVersionAreBroughtForward(t *testing.T) {
 // same.
 func TestSearchNeedsNoExtension(t *testing.T) {
 	database := server.Database(t)
-	pgtest.Exec(t, database, "DROP ROLE IF EXISTS plain", "CREATE ROLE plain LOGIN PASSWORD 'plain'", "CREATE SCHEMA own AUTHORIZATION plain")
-	s := open(t, as(t, database, "plain", "plain")+"?search_path=own")
+	plain := "plain_" + nameOf(database)
+	pgtest.Exec(t, database, "CREATE ROLE "+plain+" LOGIN PASSWORD 'plain'", "CREATE SCHEMA own AUTHORIZATION "+plain)
+	s := open(t, as(t, database, plain, "plain")+"?search_path=own")
 	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
 		t.Fatal(err)
 	}
