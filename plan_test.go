@@ -282,3 +282,34 @@ func TestWhatIsSaidToAPlanningRunIsPlannedWith(t *testing.T) {
 		t.Errorf("said %q", m.Text())
 	}
 }
+
+// A compression leaves the mode as it is, whatever becomes of the messages.
+func TestAPlanOutlivesCompressions(t *testing.T) {
+	steps := make([]step, 0, 40)
+	for i := range 30 {
+		steps = append(steps, asks(fmt.Sprintf(`c%d look {"n":%d}`, i, i)))
+	}
+	b := newPlanBench(append(steps, says("1. A."))...)
+	b.opts.Limits.MaxRounds = 100
+	s := newAgent(t, b.opts).Session("")
+	if _, err := s.Run(t.Context(), rondo.Request{Text: "mend it", Mode: rondo.PlanFirst}); err != nil {
+		t.Fatal(err)
+	}
+	b.model.steps = []step{says("A summary.")}
+	told, err := s.Compress(t.Context(), rondo.CompressRequest{})
+	if err != nil || told.Failure != "" || told.Parent == "" {
+		t.Fatalf("%+v, %v", told, err)
+	}
+	id := s.ID()
+	s.Close()
+	b.model.steps = []step{asks("d1 change"), says("1. B.")}
+	b.model.calls = 0
+	if res := b.run(t, rondo.Request{SessionID: id, Text: "Not A."}); !res.Planning || slices.Contains(b.ran, "change") {
+		t.Errorf("%+v, ran %v", res, b.ran)
+	}
+	b.model.steps = []step{asks("d2 change"), says("Done.")}
+	b.model.calls = 0
+	if res := b.run(t, rondo.Request{SessionID: id, Mode: rondo.ExecutePlan}); res.Planning || !slices.Contains(b.ran, "change") {
+		t.Errorf("%+v, ran %v", res, b.ran)
+	}
+}
