@@ -51,6 +51,7 @@ func Start(c Cmd, terminal *Terminal) (*Background, error) {
 		defer close(b.done)
 		defer cancel()
 		res := b.p.wait(ctx, c)
+		b.p.linger(ctx, c, &res)
 		b.p.gather(&res)
 		res.Duration = time.Since(b.p.begun)
 		_ = b.input.Close() // of a terminal it is closed already
@@ -59,13 +60,37 @@ func Start(c Cmd, terminal *Terminal) (*Background, error) {
 	return b, nil
 }
 
+// linger waits for those that the command left with its output, such as a server
+// that it started with &: as long as they have it, it is not over.
+func (p *process) linger(ctx context.Context, c Cmd, res *Result) {
+	if res.Cancelled || res.TimedOut {
+		return
+	}
+	var timeout <-chan time.Time
+	if c.Timeout > 0 {
+		timer := time.NewTimer(time.Until(p.begun.Add(c.Timeout)))
+		defer timer.Stop()
+		timeout = timer.C
+	}
+	select {
+	case <-p.read:
+		return
+	case <-ctx.Done():
+		res.Cancelled = true
+	case <-timeout:
+		res.TimedOut = true
+	}
+	p.stop(c.Grace)
+}
+
 // PID is the process id of the command, which is also that of its group.
 func (b *Background) PID() int { return b.p.family.leader }
 
 // Begun is when it was started.
 func (b *Background) Begun() time.Time { return b.p.begun }
 
-// Done is closed when the command has ended and all that it printed is read.
+// Done is closed when the command has ended, nobody has its output any more, and
+// all that was printed is read.
 func (b *Background) Done() <-chan struct{} { return b.done }
 
 // Ended reports how the command ended, if it has. The Result has no output.

@@ -93,6 +93,22 @@ func TestWhatABackgroundCommandLeftIsStoppedWithIt(t *testing.T) {
 	}
 }
 
+// A server that is started with & goes on, too.
+func TestBackgroundLastsAsLongAsItsOutputIsHeld(t *testing.T) {
+	b := started(t, Cmd{}, nil, "(sleep 0.5; echo served; sleep 5156) & echo on")
+	reads(t, b, "served")
+	if _, ended := b.Ended(); ended {
+		t.Error("it has ended")
+	}
+	b.Stop(t.Context())
+	if res, ended := b.Ended(); !ended || !res.Cancelled {
+		t.Errorf("got %+v", res)
+	}
+	if runtime.GOOS == "linux" && !settled(func() bool { return survivors(t, "sleep 5156") == 0 }) {
+		t.Error("it survived")
+	}
+}
+
 func TestBackgroundKeepsHeadAndTail(t *testing.T) {
 	spill := filepath.Join(t.TempDir(), "out.txt")
 	b := started(t, Cmd{HeadBytes: 100, TailBytes: 50, Spill: spill, SpillBytes: 5000}, nil,

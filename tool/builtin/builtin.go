@@ -2,6 +2,9 @@
 // edit_file, apply_patch, list_dir, glob and grep in the toolset "files", and
 // shell and process in the toolset "shell". Noop is for benchmarks.
 //
+// Processes are what the shell has running in the background; their Hooks belong to
+// those of the agent, and their Close to the end of the program.
+//
 // What the model is told of a tool stands in the Markdown file of its name.
 package builtin
 
