@@ -7,8 +7,8 @@ import (
 
 // screenText returns what a terminal shows of text at its end, line by line: a
 // carriage return begins the line anew, a backspace goes back, what is erased is
-// gone. Colours, titles and all else that is for the eye alone is left out; the
-// cursor is not moved to other lines.
+// gone. Colours, titles and all else that is for the eye alone is left out. Where
+// the cursor moves to another place of the screen a new line begins.
 func screenText(text string) string {
 	var s screen
 	for len(text) > 0 {
@@ -88,6 +88,10 @@ func (s *screen) escape(seq string) {
 		s.column = max(s.column-max(number, 1), 0)
 	case 'G':
 		s.column = max(number, 1) - 1
+	case 'H', 'f', 'A', 'B', 'd':
+		if len(s.line) > 0 {
+			s.newline()
+		}
 	case 'K':
 		switch number {
 		case 0:
