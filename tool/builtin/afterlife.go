@@ -49,6 +49,11 @@ func (p *Processes) move(from, to string) {
 	}
 	p.sessions[to] = p.session(from)
 	delete(p.sessions, from)
+	for earlier, now := range p.moved {
+		if now == from {
+			p.moved[earlier] = to
+		}
+	}
 	p.moved[from] = to
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/tool"
 )
 
@@ -201,6 +202,24 @@ func TestPatchTellsAllItsPathsToTheScheduler(t *testing.T) {
 	edit := b.reg.Get("edit_file").Access(b.job("edit_file", args{"path": "real", "old_string": "1", "new_string": "3"}).Call.Args)
 	if !tool.Conflict(got, edit) {
 		t.Error("a patch and an edit of one file run at the same time")
+	}
+}
+
+// What a patch writes has to be approved of as what other tools write.
+func TestPatchIsJudgedByWhereItWrites(t *testing.T) {
+	b := newBench(t, map[string]string{".git/HEAD": "x\n", "a": "1\n"})
+	b.link(".git", "dir")
+	g := guard.New(guard.Options{Workspace: b.dir, Home: "/home/me"})
+	for path, want := range map[string]bool{"src/new": true, ".git/hooks/pre-commit": false, "dir/hooks/pre-commit": false} {
+		for _, patch := range []string{
+			"*** Begin Patch\n*** Add File: " + path + "\n+x\n*** End Patch",
+			"*** Begin Patch\n*** Update File: a\n*** Move to: " + path + "\n-1\n+2\n*** End Patch",
+		} {
+			job := b.job("apply_patch", args{"patch": patch})
+			if out := g.Decide(t.Context(), guard.Request{Tool: job.Tool, Call: job.Call}); out.Allow != want {
+				t.Errorf("%q: %+v", patch, out)
+			}
+		}
 	}
 }
 

@@ -171,8 +171,10 @@ func TestProcessesBelongToTheirSession(t *testing.T) {
 		}
 	}
 	hooks := s.processes.Hooks()
-	if err := hooks.SessionContinued(t.Context(), "s", "s2"); err != nil {
-		t.Fatal(err)
+	for _, move := range [][2]string{{"s", "s1"}, {"s1", "s2"}} {
+		if err := hooks.SessionContinued(t.Context(), move[0], move[1]); err != nil {
+			t.Fatal(err)
+		}
 	}
 	if _, err := s.in("s2", "process", args{"action": "poll", "id": a}); err != nil {
 		t.Error(err)

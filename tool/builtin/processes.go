@@ -1,9 +1,11 @@
 package builtin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,7 +24,7 @@ type Processes struct {
 	mu       sync.Mutex
 	all      []*background // in the order in which they began
 	sessions map[string]*sessionProcesses
-	moved    map[string]string // sessions to those that continue them
+	moved    map[string]string // sessions to those that they go on as by now
 	closed   bool
 }
 
@@ -94,10 +96,8 @@ func (p *Processes) endSession(ctx context.Context, session string) {
 	ctx, cancel := context.WithTimeout(ctx, endTime)
 	defer cancel()
 	p.mu.Lock()
-	for next, ok := p.moved[session]; ok; next, ok = p.moved[session] {
-		delete(p.moved, session)
-		session = next
-	}
+	session = cmp.Or(p.moved[session], session)
+	maps.DeleteFunc(p.moved, func(_, to string) bool { return to == session })
 	delete(p.sessions, session)
 	p.mu.Unlock()
 	p.end(ctx, func(b *background) bool { return b.session == session })
