@@ -1,6 +1,7 @@
 package picture
 
 import (
+	"bytes"
 	"encoding/binary"
 	"image"
 )
@@ -13,8 +14,12 @@ const (
 	normal         = 1
 )
 
-// orientation returns that of a JPEG file, 1 to 8; 1 where it says nothing.
+// orientation returns that of a JPEG file, 1 to 8; 1 where it says nothing, and
+// for other files.
 func orientation(data []byte) int {
+	if !bytes.HasPrefix(data, []byte("\xff\xd8")) {
+		return normal
+	}
 	for i := 2; i+4 <= len(data) && data[i] == 0xff; {
 		marker, size := data[i+1], int(binary.BigEndian.Uint16(data[i+2:]))
 		if marker == 0xda || size < 2 || i+2+size > len(data) { // the image itself begins

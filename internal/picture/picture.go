@@ -109,7 +109,7 @@ func Fit(data []byte, l Limits) (fit []byte, mime string, err error) {
 	}
 	img, err := decode(data, mime)
 	if err == nil {
-		fit, mime, err = shrink(img, mime == "image/jpeg", l)
+		fit, mime, err = shrink(img, mime == "image/jpeg", orientation(data), l)
 	}
 	if err != nil {
 		tooLarge.Err = err
@@ -180,11 +180,7 @@ func decode(data []byte, mime string) (image.Image, error) {
 	case "image/png":
 		return png.Decode(r)
 	case "image/jpeg":
-		img, err := jpeg.Decode(r)
-		if err != nil {
-			return nil, err
-		}
-		return upright(img, orientation(data)), nil
+		return jpeg.Decode(r)
 	case "image/gif":
 		return gif.Decode(r)
 	}

@@ -43,7 +43,7 @@ func noise(w, h int) *image.NRGBA {
 	return img
 }
 
-func encoded(t *testing.T, img image.Image, format string) []byte {
+func encoded(t testing.TB, img image.Image, format string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	var err error
