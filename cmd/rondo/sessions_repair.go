@@ -63,6 +63,9 @@ func (e *environment) checkSessions(ctx context.Context) (r store.Report, err er
 		if r, err = checker.Check(ctx); err != nil {
 			return err
 		}
+		if _, shared := s.(store.Stater); shared { // another machine may have deleted what has a snapshot here
+			return nil
+		}
 		found, err := checkSnapshots(ctx, dir, s)
 		r.Problems = append(r.Problems, found...)
 		return err
@@ -142,6 +145,13 @@ given.`,
 		Example: "  rondo sessions repair",
 		Args:    noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
+			settings, err := env.load(env.Dir, nil)
+			if err != nil {
+				return err
+			}
+			if settings.Store != "" {
+				return usagef("the sessions are in a database (store, from %s), which its server keeps whole: rondo sessions check looks at them; restore the database from a backup if they are damaged", settings.Source("store"))
+			}
 			report, err := env.checkSessions(c.Context())
 			if err != nil {
 				return err

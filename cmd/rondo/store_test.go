@@ -71,6 +71,8 @@ func TestMachinesShareSessionsInADatabase(t *testing.T) {
 		{[]string{"sessions", "search", "東京"}, "assistant: And the 東京 one"},
 		{[]string{"sessions", "search", "GREY"}, "assistant: The heron is grey."},
 		{[]string{"sessions", "export", "last"}, "And the 東京 one, too."},
+		{[]string{"sessions", "check"}, "1 sessions with 4 messages are whole"},
+		{[]string{"sessions", "prune", "--older-than", "1d"}, "ID"},
 		{[]string{"sessions", "rename", "last", "birds"}, ""},
 		{[]string{"sessions", "show", "birds"}, "birds"},
 		{[]string{"sessions", "delete", "--yes", "birds"}, ""},
@@ -81,6 +83,9 @@ func TestMachinesShareSessionsInADatabase(t *testing.T) {
 	}
 	if e := there.run("sessions", "show", "birds"); e.status != 2 {
 		t.Errorf("a deleted session: %+v", e)
+	}
+	if e := here.run("sessions", "repair"); e.status != 2 || !strings.Contains(e.stderr, "from RONDO_STORE") {
+		t.Errorf("repair: %+v", e)
 	}
 }
 

@@ -208,7 +208,7 @@ func (s *Server) serve(as account, postgres, data string) error {
 	_, port, _ := net.SplitHostPort(s.host) // an address has a port
 	cmd := as.command(postgres, "-D", data, "-p", port, "-c", "listen_addresses=127.0.0.1", "-c", "unix_socket_directories=",
 		"-c", "fsync=off", "-c", "synchronous_commit=off", "-c", "full_page_writes=off", "-c", "max_connections=60",
-		"-c", "shared_buffers=32MB", "-c", "autovacuum=off", "-c", "log_min_messages=fatal")
+		"-c", "shared_buffers=32MB", "-c", "autovacuum=off", "-c", "jit=off", "-c", "wal_level=minimal", "-c", "max_wal_senders=0", "-c", "log_min_messages=fatal")
 	log := new(bytes.Buffer)
 	cmd.Dir, cmd.Stderr = s.dir, log
 	ended, err := run(cmd)
