@@ -125,7 +125,7 @@ func TestATaskOfTwoThousandRoundsInASmallWindow(t *testing.T) {
 	if summaries := count(passes, window.Summarised); err != nil || len(sessions) != summaries+1 {
 		t.Errorf("%d sessions, %v, and %d summaries: shrinking begins none", len(sessions), err, summaries)
 	}
-	t.Logf("%d tokens added, %d passes of at most %d, %d summaries, %d sessions, %d facts", task.added/4, len(passes), task.added/4/(size/5), task.summaries, len(sessions), len(task.facts))
+	t.Logf("%d tokens added, %d passes of at most %d, %d summaries, %d sessions, %d facts, %.3f read from the cache", task.added/4, len(passes), task.added/4/(size/5), task.summaries, len(sessions), len(task.facts), res.Usage.HitRate())
 }
 
 // count counts the passes of a method.

@@ -15,10 +15,13 @@ import (
 const DefaultProtectLast = 20
 
 // Compressor is the engine that is used unless another is chosen. It first
-// shrinks old results of tools to a line each. If that is not enough, it has a
-// model summarise all but the end of the conversation: the last messages, as
-// whole rounds and bounded in tokens, and the user's latest request word for
-// word. A summary that is already there is brought up to date.
+// shrinks old results of tools to a line each. That costs a prompt cache all that
+// stands behind the first of them, so it is done for all at once, and only where
+// it brings the conversation to its target: a fifth of the room is free then, as
+// a rule. If that is not enough, it has a model summarise all but the end of the
+// conversation: the last messages, as whole rounds and bounded in tokens, and
+// the user's latest request word for word. A summary that is already there is
+// brought up to date.
 type Compressor struct {
 	// ProtectLast is how many messages at the end stay as they are, as long
 	// as they are not too large.
