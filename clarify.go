@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/rondo-engine/rondo/tool"
 )
@@ -60,7 +61,8 @@ func runClarify(ctx context.Context, call tool.Call, a clarifyArgs) (tool.Result
 		return tool.Result{}, fmt.Errorf("%d choices are too many, so nobody was asked: give at most %d", len(q.Choices), maxChoices)
 	}
 	turn.Emit(Event{Type: EventClarify, Text: q.Text, Question: &q})
-	answer, err := turn.phase.run.a.opts.Ask(ctx, q)
+	o := &turn.phase.run.a.opts
+	answer, err := await(ctx, o.AskTimeout, func(ctx context.Context) (string, error) { return o.Ask(ctx, q) })
 	if err != nil {
 		return tool.Result{}, err
 	}
@@ -68,4 +70,34 @@ func runClarify(ctx context.Context, call tool.Call, a clarifyArgs) (tool.Result
 		return tool.Result{}, ErrNoAnswer
 	}
 	return tool.Result{Text: "The user answered: " + answer}, nil
+}
+
+// await asks a person and waits for the answer, no longer than limit (0 is no
+// limit) and no longer than ctx, even if ask looks at neither. Without an answer
+// in time the error is ErrNoAnswer.
+func await[T any](ctx context.Context, limit time.Duration, ask func(ctx context.Context) (T, error)) (T, error) {
+	if limit > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(ctx, limit, ErrNoAnswer)
+		defer cancel()
+	}
+	type answered struct {
+		answer T
+		err    error
+	}
+	reply := make(chan answered, 1)
+	go func() {
+		a, err := ask(ctx)
+		reply <- answered{a, err}
+	}()
+	var none T
+	select {
+	case a := <-reply:
+		if ctx.Err() != nil { // it came too late
+			return none, context.Cause(ctx)
+		}
+		return a.answer, a.err
+	case <-ctx.Done():
+		return none, context.Cause(ctx)
+	}
 }

@@ -163,13 +163,19 @@ func (r *run) present(text string) string {
 	if r.a.opts.Confirm == nil {
 		return ""
 	}
-	a, err := r.confirm(Plan{Session: r.s.id, Task: r.taskID, Text: text})
+	a, err := await(r.users, r.a.opts.AskTimeout, func(ctx context.Context) (PlanAnswer, error) {
+		return r.a.opts.Confirm(ctx, Plan{Session: r.s.id, Task: r.taskID, Text: text})
+	})
 	switch {
 	case r.users.Err() != nil:
 		r.stoppedAtPlan = true
 		return ""
 	case err != nil:
-		r.events.emit(Event{Type: EventStatus, Text: r.a.opts.Secrets.Hide("nobody said anything to the plan, which is a no: " + err.Error())})
+		text := "nobody answered to the plan, which is a no"
+		if !errors.Is(err, ErrNoAnswer) {
+			text += ": " + err.Error()
+		}
+		r.events.emit(Event{Type: EventStatus, Text: r.a.opts.Secrets.Hide(text)})
 		return ""
 	}
 	a.Text = strings.ToValidUTF8(strings.TrimSpace(a.Text), "\uFFFD")
@@ -190,25 +196,6 @@ func (r *run) present(text string) string {
 	}
 	r.tellPlan(string(a.Decision), a.Text)
 	return text
-}
-
-// confirm asks a person, and stops waiting when the run is stopped.
-func (r *run) confirm(p Plan) (PlanAnswer, error) {
-	type answered struct {
-		PlanAnswer
-		err error
-	}
-	reply := make(chan answered, 1)
-	go func() {
-		a, err := r.a.opts.Confirm(r.users, p)
-		reply <- answered{a, err}
-	}()
-	select {
-	case a := <-reply:
-		return a.PlanAnswer, a.err
-	case <-r.users.Done():
-		return PlanAnswer{}, r.users.Err()
-	}
 }
 
 // planEnd is the outcome of a run that was stopped while its plan waited: the

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/rondo-engine/rondo"
 	"github.com/rondo-engine/rondo/hook"
@@ -312,4 +314,27 @@ func TestAPlanOutlivesCompressions(t *testing.T) {
 	if res := b.run(t, rondo.Request{SessionID: id, Mode: rondo.ExecutePlan}); res.Planning || !slices.Contains(b.ran, "change") {
 		t.Errorf("%+v, ran %v", res, b.ran)
 	}
+}
+
+func TestAPersonWhoSaysNothingIsNotWaitedForForEver(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release := make(chan struct{})
+		defer close(release)
+		b := newPlanBench(asks(`c1 clarify {"question":"Which?"}`), says("1. A."))
+		b.opts.Tools = append(b.opts.Tools, rondo.ClarifyTool())
+		b.opts.AskTimeout = 3 * time.Minute
+		b.opts.Ask = func(context.Context, rondo.Question) (string, error) { <-release; return "late", nil }
+		b.opts.Confirm = func(context.Context, rondo.Plan) (rondo.PlanAnswer, error) {
+			<-release
+			return rondo.PlanAnswer{Decision: rondo.PlanConfirmed}, nil
+		}
+		begun := time.Now()
+		res := b.run(t, rondo.Request{Text: "mend it", Mode: rondo.PlanFirst})
+		if took := time.Since(begun); took != 6*time.Minute || !res.Planning || res.Reason != loop.EndTurn {
+			t.Errorf("after %v: %+v", took, res)
+		}
+		if m := res.Messages[2]; m.Status != message.StatusError || m.Text() != rondo.ErrNoAnswer.Error() {
+			t.Errorf("the model reads %v %q", m.Status, m.Text())
+		}
+	})
 }

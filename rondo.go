@@ -66,7 +66,8 @@ type Options struct {
 	ToolTimeout time.Duration
 	// ResultLimits bound what of a tool's result the model sees.
 	ResultLimits tool.Limits
-	// Approve is asked before a tool call runs; nil allows every call.
+	// Approve is asked before a tool call runs; nil allows every call. See
+	// GuardedBy.
 	Approve func(ctx context.Context, c ApprovalRequest) Approval
 	// Hooks are called at the points of a run that package hook names, in
 	// order.
@@ -74,6 +75,10 @@ type Options struct {
 	// Ask puts a question of the agent to the user and waits for the answer;
 	// nil where there is nobody to ask. See ClarifyTool.
 	Ask func(ctx context.Context, q Question) (string, error)
+	// AskTimeout bounds how long an answer of Ask and Confirm is waited for; 0
+	// waits as long as the run goes on. No answer is ErrNoAnswer to a question
+	// and a no to a plan.
+	AskTimeout time.Duration
 	// Confirm puts the plan of a session that plans to the user and waits for
 	// the answer; nil, and an error, end the run with the plan. See Mode.
 	Confirm func(ctx context.Context, p Plan) (PlanAnswer, error)
