@@ -39,15 +39,17 @@ func (r *renderer) node(n *node) {
 	if unseen(n) || r.skip != nil && r.skip(n) {
 		return
 	}
+	if !r.inline(n) {
+		r.standing(n)
+	}
+}
+
+// inline writes an element that stands within a line. It reports whether n is
+// one that is written in a way of its own.
+func (r *renderer) inline(n *node) bool {
 	switch n.name {
-	case "h1", "h2", "h3", "h4", "h5", "h6":
-		r.heading(n)
 	case "br":
 		r.w.lines(1 + min(r.w.breaks, 1))
-	case "hr":
-		r.w.lines(2)
-		r.w.raw("---")
-		r.w.lines(2)
 	case "a":
 		r.anchor(n)
 	case "img":
@@ -58,10 +60,26 @@ func (r *renderer) node(n *node) {
 		r.around(n, "*")
 	case "del", "s", "strike":
 		r.around(n, "~~")
-	case "code", "kbd", "samp", "tt":
-		r.code(n)
 	case "q":
 		r.around(n, `"`)
+	case "code", "kbd", "samp", "tt":
+		r.code(n)
+	default:
+		return false
+	}
+	return true
+}
+
+// standing writes an element that stands on lines of its own, and the content
+// of any other.
+func (r *renderer) standing(n *node) {
+	switch n.name {
+	case "h1", "h2", "h3", "h4", "h5", "h6":
+		r.heading(n)
+	case "hr":
+		r.w.lines(2)
+		r.w.raw("---")
+		r.w.lines(2)
 	case "pre", "xmp", "listing":
 		r.block(n)
 	case "blockquote":
@@ -81,18 +99,21 @@ func (r *renderer) node(n *node) {
 	case "table":
 		r.table(n)
 	case "p", "section", "article", "main", "header", "footer", "figure", "address", "fieldset", "dl", "details":
-		r.w.lines(2)
-		r.children(n)
-		r.w.lines(2)
+		r.apart(n, 2)
 	default:
 		if isBlock(n.name) {
-			r.w.lines(1)
-			r.children(n)
-			r.w.lines(1)
+			r.apart(n, 1)
 			return
 		}
 		r.children(n)
 	}
+}
+
+// apart writes n with line ends around it.
+func (r *renderer) apart(n *node, lines int) {
+	r.w.lines(lines)
+	r.children(n)
+	r.w.lines(lines)
 }
 
 func (r *renderer) heading(n *node) {
