@@ -192,6 +192,9 @@ func (r reread) Load(ctx context.Context, id string) (store.Session, []*message.
 // Whatever happens to a session, whoever takes it up sees what was seen last,
 // and a search finds each thing that was said, once.
 func TestASessionIsTheSameWhoeverTakesItUp(t *testing.T) {
+	if testing.Short() {
+		t.Skip("a hundred random sessions take some seconds")
+	}
 	var seen tally
 	rapid.Check(t, func(rt *rapid.T) {
 		db := reread{store.NewMemory()}
