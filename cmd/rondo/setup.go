@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -230,6 +231,11 @@ func (s *setup) find(ctx context.Context, ref string) (string, error) {
 		return "", nil
 	}
 	found, err := s.store.Find(ctx, ref, s.workspace.Dir())
+	if errors.Is(err, store.ErrNotFound) && ref == store.Last {
+		if other, err := s.store.Find(ctx, ref, ""); err == nil {
+			return "", usagef("--resume: no session was used in %s yet: the last one, in %s, is --resume %s", s.workspace.Dir(), other.Workspace, other.ID)
+		}
+	}
 	if err != nil {
 		return "", usage(fmt.Errorf("--resume: %w", sessionError(ref, err)))
 	}
