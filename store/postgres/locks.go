@@ -6,8 +6,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -31,7 +33,9 @@ const (
 		RETURNING token, (extract(epoch FROM since) * 1000000)::bigint`
 	sqlForget = "DELETE FROM rondo_locks WHERE session = $1 AND token = $2"
 	sqlUnlock = "SELECT pg_advisory_unlock($1)"
-	sqlHolder = "SELECT host, pid, (extract(epoch FROM since) * 1000000)::bigint FROM rondo_locks WHERE session = $1"
+	// sqlUnlockAll gives up all locks of the connection.
+	sqlUnlockAll = "SELECT pg_advisory_unlock_all()"
+	sqlHolder    = "SELECT host, pid, (extract(epoch FROM since) * 1000000)::bigint FROM rondo_locks WHERE session = $1"
 	// sqlHeld asks for the lock itself: what a process that died said of it
 	// stays until the next one claims it.
 	sqlHeld = `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
@@ -39,6 +43,8 @@ const (
 		AND classid::bigint = $1 AND objid::bigint = $2)`
 	// unlockTime bounds the giving up of a lock.
 	unlockTime = 10 * time.Second
+	// goneTime bounds the wait for the server to see that a process has ended.
+	goneTime = 5 * time.Second
 )
 
 // locks are the locks that a Store holds, all on one connection, which is
@@ -89,7 +95,30 @@ func (s *Store) Lock(ctx context.Context, id string) (func() error, error) {
 		return nil, &store.LockedError{Session: id, Holder: c.holder}
 	}
 	var c claim
-	err := s.patiently(ctx, func(ctx context.Context) (err error) {
+	err := untilFree(ctx, func() (h store.Holder, held bool, err error) {
+		c, err = s.claim(ctx, id)
+		locked, held := errors.AsType[*store.LockedError](err)
+		if held {
+			h = locked.Holder
+		}
+		return h, held, err
+	})
+	if locked, ok := errors.AsType[*store.LockedError](err); ok {
+		return nil, locked
+	}
+	if err != nil {
+		return nil, fmt.Errorf("lock session %s: %w", id, s.explain(err))
+	}
+	l.mu.Lock()
+	l.held[id] = c
+	l.mu.Unlock()
+	return func() error { return s.unlock(id, c.token) }, nil
+}
+
+// claim takes the lock on session id, or returns a *store.LockedError.
+func (s *Store) claim(ctx context.Context, id string) (c claim, err error) {
+	l := &s.locks
+	err = s.patiently(ctx, func(ctx context.Context) (err error) {
 		before := l.conn
 		if err = l.connect(ctx); err != nil {
 			return err
@@ -102,16 +131,42 @@ func (s *Store) Lock(ctx context.Context, id string) (func() error, error) {
 		}
 		return err
 	})
-	if locked, ok := errors.AsType[*store.LockedError](err); ok {
-		return nil, locked
+	return c, err
+}
+
+// untilFree runs f, which tells who holds a lock, until nobody does or somebody
+// who lives. A process that was killed holds its locks for the moment that the
+// server needs to see it.
+func untilFree(ctx context.Context, f func() (h store.Holder, held bool, err error)) error {
+	ctx, cancel := context.WithTimeout(ctx, goneTime)
+	defer cancel()
+	for {
+		h, held, err := f()
+		if !held || !gone(h) {
+			return err
+		}
+		pause := time.NewTimer(5 * time.Millisecond)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return err
+		}
 	}
+}
+
+// gone reports whether a holder was a process of this machine that has ended.
+func gone(h store.Holder) bool {
+	host, err := os.Hostname()
+	if err != nil || h.Host != host || h.PID <= 0 {
+		return false
+	}
+	p, err := os.FindProcess(h.PID)
 	if err != nil {
-		return nil, fmt.Errorf("lock session %s: %w", id, s.explain(err))
+		return true
 	}
-	l.mu.Lock()
-	l.held[id] = c
-	l.mu.Unlock()
-	return func() error { return s.unlock(id, c.token) }, nil
+	defer p.Release()
+	return errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
 // connect opens the connection of the locks, unless it is open.
@@ -190,9 +245,12 @@ func (s *Store) unlock(id string, token int64) error {
 // Holder implements store.Locker.
 func (s *Store) Holder(ctx context.Context, id string) (h store.Holder, held bool, err error) {
 	key := uint64(s.lockKey(id))
-	err = s.ask(ctx, func(b *batch) {
-		b.add(sqlHeld, args{int64(key >> 32), int64(key & 0xffffffff)}, func(r *row) { held = r.truth(0) }, nil)
-		addHolder(b, id, &h)
+	err = untilFree(ctx, func() (store.Holder, bool, error) {
+		err := s.ask(ctx, func(b *batch) {
+			b.add(sqlHeld, args{int64(key >> 32), int64(key & 0xffffffff)}, func(r *row) { held = r.truth(0) }, nil)
+			addHolder(b, id, &h)
+		})
+		return h, held, err
 	})
 	if err != nil {
 		return store.Holder{}, false, fmt.Errorf("ask who uses session %s: %w", id, err)
@@ -203,11 +261,13 @@ func (s *Store) Holder(ctx context.Context, id string) (h store.Holder, held boo
 	return h, held, nil
 }
 
-// close gives up all locks: they end with their connection.
+// close gives up all locks. They would end with their connection, but not at
+// once.
 func (l *locks) close() error {
 	l.turn.Lock()
 	defer l.turn.Unlock()
 	l.mu.Lock()
+	held := maps.Clone(l.held)
 	clear(l.held)
 	l.mu.Unlock()
 	if l.conn == nil || l.conn.IsClosed() {
@@ -215,5 +275,14 @@ func (l *locks) close() error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), unlockTime)
 	defer cancel()
-	return l.conn.Close(ctx)
+	err := l.conn.send(ctx, func(b *batch) {
+		for id, c := range held {
+			b.add(sqlForget, args{id, c.token}, nil, nil)
+		}
+		b.add(sqlUnlockAll, nil, nil, nil)
+	})
+	if l.conn.IsClosed() {
+		return nil
+	}
+	return errors.Join(err, l.conn.Close(ctx))
 }

@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -93,7 +91,10 @@ func TestWhatWasAcknowledgedOutlivesSIGKILLAndTheLockDoesNot(t *testing.T) {
 			acknowledged++
 		}
 		_ = cmd.Wait() // it was killed
-		unlock := eventually(t, s, id)
+		unlock, err := s.Lock(t.Context(), id)
+		if err != nil {
+			t.Fatalf("the lock outlives its holder: %v", err)
+		}
 		session, msgs, err := s.Load(t.Context(), id)
 		if err != nil || len(msgs) < acknowledged || len(msgs) > acknowledged+1 || session.Messages != len(msgs) || session.Calls != len(msgs) {
 			t.Errorf("killed after %d: %d messages, %+v, %v", acknowledged, len(msgs), session, err)
@@ -107,24 +108,6 @@ func TestWhatWasAcknowledgedOutlivesSIGKILLAndTheLockDoesNot(t *testing.T) {
 			t.Error(err)
 		}
 	}
-}
-
-// eventually locks a session whose holder was killed: the server finds its
-// connection closed soon after the kernel has closed it.
-func eventually(t *testing.T, s *postgres.Store, id string) (unlock func() error) {
-	t.Helper()
-	for range 1000 {
-		unlock, err := s.Lock(t.Context(), id)
-		if err == nil {
-			return unlock
-		}
-		if _, locked := errors.AsType[*store.LockedError](err); !locked {
-			t.Fatal(err)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
-	t.Fatalf("the lock of session %s outlives its holder", id)
-	return nil
 }
 
 func TestManyProcessesWriteToOneDatabase(t *testing.T) {
