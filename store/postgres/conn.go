@@ -28,20 +28,20 @@ func connect(ctx context.Context, config *pgconn.Config) (*conn, error) {
 
 // batch is what goes to the server in one round trip and, unless it says BEGIN,
 // in one transaction.
-type batch struct{ asks []ask }
+type batch struct{ list []statement }
 
-// ask is one statement of a batch. row is called for each row that it yields,
+// statement is one statement of a batch. row is called for each row that it yields,
 // done for how many rows it yielded or changed; either may be nil.
-type ask struct {
+type statement struct {
 	sql  string
 	args [][]byte
 	row  func(*row)
 	done func(rows int64) error
 }
 
-// add adds a statement. See ask for row and done.
+// add adds a statement; see there for row and done.
 func (b *batch) add(sql string, a args, row func(*row), done func(rows int64) error) {
-	b.asks = append(b.asks, ask{sql, a.encoded(), row, done})
+	b.list = append(b.list, statement{sql, a.encoded(), row, done})
 }
 
 // send sends what fill asks for and reads what comes back, up to the first
@@ -50,30 +50,30 @@ func (c *conn) send(ctx context.Context, fill func(b *batch)) error {
 	var b batch
 	fill(&b)
 	p := c.StartPipeline(ctx)
-	fresh := make([]string, len(b.asks)) // names for statements that are new
-	for i, a := range b.asks {
-		name := c.known[a.sql]
+	fresh := make([]string, len(b.list)) // names for statements that are new
+	for i, st := range b.list {
+		name := c.known[st.sql]
 		if name == "" {
 			c.names++
 			name = "rondo_" + strconv.Itoa(c.names)
-			c.known[a.sql], fresh[i] = name, name
-			p.SendPrepare(name, a.sql, nil)
+			c.known[st.sql], fresh[i] = name, name
+			p.SendPrepare(name, st.sql, nil)
 		}
-		p.SendQueryPrepared(name, a.args, nil, nil)
+		p.SendQueryPrepared(name, st.args, nil, nil)
 	}
 	err := p.Sync()
-	for i := 0; err == nil && i < len(b.asks); i++ {
+	for i := 0; err == nil && i < len(b.list); i++ {
 		if fresh[i] != "" {
 			if _, err = p.GetResults(); err != nil {
 				break
 			}
 			fresh[i] = ""
 		}
-		err = b.asks[i].read(p)
+		err = b.list[i].read(p)
 	}
 	for i, name := range fresh {
 		if err != nil && name != "" { // perhaps the server does not know it
-			delete(c.known, b.asks[i].sql)
+			delete(c.known, b.list[i].sql)
 		}
 	}
 	if closed := p.Close(); err == nil {
@@ -83,7 +83,7 @@ func (c *conn) send(ctx context.Context, fill func(b *batch)) error {
 }
 
 // read reads what a statement yields.
-func (a *ask) read(p *pgconn.Pipeline) error {
+func (s *statement) read(p *pgconn.Pipeline) error {
 	results, err := p.GetResults()
 	if err != nil {
 		return err
@@ -94,16 +94,16 @@ func (a *ask) read(p *pgconn.Pipeline) error {
 	}
 	var r row
 	for reader.NextRow() {
-		if r.values = reader.Values(); a.row != nil && r.err == nil {
-			a.row(&r)
+		if r.values = reader.Values(); s.row != nil && r.err == nil {
+			s.row(&r)
 		}
 	}
 	tag, err := reader.Close()
 	if err == nil {
 		err = r.err
 	}
-	if err == nil && a.done != nil {
-		err = a.done(tag.RowsAffected())
+	if err == nil && s.done != nil {
+		err = s.done(tag.RowsAffected())
 	}
 	return err
 }
