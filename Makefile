@@ -1,7 +1,7 @@
 # Short names for the commands of a working day; each is one line that can be
 # typed by hand as well.
 
-.PHONY: build test race lint fmt demo bench catalogue
+.PHONY: build test race lint fmt cross demo bench catalogue
 
 build: ## one static binary, bin/rondo
 	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o bin/rondo ./cmd/rondo
@@ -19,6 +19,10 @@ lint: ## what .ci/run checks before the tests
 
 fmt: ## format the tree
 	go tool gofumpt -w .
+
+cross: ## build for other systems; slow where nothing is cached yet
+	GOOS=windows go build ./...
+	GOOS=darwin go build ./...
 
 demo: ## watch an agent mend a program, without a key
 	go run ./cmd/rondo demo

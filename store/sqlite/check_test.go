@@ -27,8 +27,9 @@ func TestCheckTellsWhatIsAmiss(t *testing.T) {
 		"a note of nobody's": {"INSERT INTO notes VALUES (77, 0, 0, 'k', '1')", "messages: 1 notes belong to no session"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, s := fillSome(t)
+			path := someFile(t)
 			change(t, path, c.change)
+			s := open(t, path)
 			r, err := s.Check(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -47,7 +48,7 @@ func TestCheckTellsWhatIsAmiss(t *testing.T) {
 // What a compression takes along is found where it was said first, and counts as
 // indexed neither for a check nor after a repair.
 func TestCheckKnowsWhatACompressionTookAlong(t *testing.T) {
-	_, s := fillSome(t)
+	s := open(t, someFile(t))
 	old := message.NewAssistant(message.Text("taken along"))
 	old.ID, old.Time = "m1", time.Now().Add(-time.Hour)
 	child := store.Session{ID: "child", Parent: "session-03", CreatedAt: time.Now()}

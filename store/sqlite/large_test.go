@@ -1,9 +1,13 @@
+//go:build unix
+
 package sqlite_test
 
 import (
 	"fmt"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -36,12 +40,23 @@ func fillLarge(b *testing.B, s *sqlite.Store) {
 	}
 }
 
+// cpu is the time that the process has used, in user and system mode.
+func cpu(b *testing.B) time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
 // BenchmarkLarge loads a session of 10,000 messages out of 100,000 with opening
 // the file, and searches all of them.
 func BenchmarkLarge(b *testing.B) {
 	path := file(b)
 	fillLarge(b, open(b, path))
 	b.Run("open-and-load", func(b *testing.B) {
+		began := cpu(b)
+		defer func() { b.ReportMetric(float64((cpu(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op") }()
 		for b.Loop() {
 			s, err := sqlite.Open(b.Context(), path, sqlite.Options{})
 			if err != nil {
@@ -60,6 +75,8 @@ func BenchmarkLarge(b *testing.B) {
 	s := open(b, path)
 	for _, query := range []string{"parser fault", "step 4321", "zebra", "of", "zq", `"step 77 of s500"`} {
 		b.Run("search="+strings.ReplaceAll(query, " ", "_"), func(b *testing.B) {
+			began := cpu(b)
+			defer func() { b.ReportMetric(float64((cpu(b)-began).Microseconds())/1000/float64(b.N), "cpu-ms/op") }()
 			for b.Loop() {
 				if _, err := s.Search(b.Context(), query, store.SearchOptions{}); err != nil {
 					b.Fatal(err)

@@ -187,10 +187,7 @@ func TestARepairThatIsKilledIsTakenUp(t *testing.T) {
 	if testing.Short() || raceDetector {
 		kills = 3
 	}
-	path, s := fillSome(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	path := someFile(t)
 	overwrite(t, path, 0, 100, zero)
 	begun := time.Now()
 	whole := filepath.Join(t.TempDir(), "whole.db")

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -44,6 +45,35 @@ func fillSome(t *testing.T) (path string, s *sqlite.Store) {
 		}
 	}
 	return path, s
+}
+
+// filled keeps what fillSome makes, closed.
+var filled struct {
+	sync.Mutex
+	data []byte
+}
+
+// someFile makes a file as fillSome does, and leaves it closed.
+func someFile(t *testing.T) (path string) {
+	t.Helper()
+	filled.Lock()
+	defer filled.Unlock()
+	if filled.data == nil {
+		path, s := fillSome(t)
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		filled.data = data
+	}
+	path = filepath.Join(t.TempDir(), "some.db")
+	if err := os.WriteFile(path, filled.data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
 }
 
 // someOf are the messages of session i.
@@ -123,10 +153,7 @@ func TestRepairRecoversWhatCanBeReadAndTellsTheRest(t *testing.T) {
 	for name, d := range damages {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			path, s := fillSome(t)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			path := someFile(t)
 			d.do(t, path)
 			before, err := os.ReadFile(path)
 			if err != nil {
@@ -275,10 +302,7 @@ func TestRepairRefusesTheFilesOfOthers(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	path, s := fillSome(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	path := someFile(t)
 	if _, err := sqlite.Repair(ctx, path, sqlite.RepairOptions{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -288,10 +312,7 @@ func TestRepairRefusesTheFilesOfOthers(t *testing.T) {
 }
 
 func TestRepairCompletesOneThatWasKilledAtTheEnd(t *testing.T) {
-	path, s := fillSome(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	path := someFile(t)
 	copyTo(t, path, path+".repaired")
 	overwrite(t, path, 0, 4096*10, zero)
 	r, err := sqlite.Repair(t.Context(), path, sqlite.RepairOptions{})
