@@ -245,7 +245,7 @@ func newSessionsPin(env *environment, pin bool) *cobra.Command {
 	}
 	if !pin {
 		c.Use, c.Short = "unpin SESSION", "Let a session go when it is old"
-		c.Long, c.Example = "Take back what pin did.", "  rondo sessions unpin last"
+		c.Long, c.Example = "Take back what pin did: the session, and those that it continues or delegated, go when they are old.", "  rondo sessions unpin last"
 	}
 	c.Args = argCount(1, 1, "a session")
 	c.RunE = func(c *cobra.Command, args []string) error {
