@@ -14,9 +14,10 @@ var _ store.Checker = (*Store)(nil)
 
 const (
 	sqlIntegrity = "PRAGMA integrity_check(20)"
-	// sqlAll yields all messages with what is indexed of them. The index keeps
-	// its texts in a table of its own.
-	sqlAll  = `SELECT m.key, m.id, m.body, t.c0 FROM messages m LEFT JOIN message_text_content t ON t.id = m.key ORDER BY m.key`
+	// sqlAll yields all messages with what is indexed of them, and whether they
+	// wait for that. The index keeps its texts in a table of its own.
+	sqlAll = `SELECT m.key, m.id, m.body, t.c0, u.key IS NOT NULL FROM messages m
+		LEFT JOIN message_text_content t ON t.id = m.key LEFT JOIN unindexed u ON u.key = m.key ORDER BY m.key`
 	sqlLost = `SELECT count(*) FROM message_text_content WHERE id NOT IN (SELECT key FROM messages)`
 	// sqlForeign finds records of no session.
 	sqlForeign = `SELECT 'messages', count(*) FROM messages WHERE key >> 32 NOT IN (SELECT n FROM sessions)
@@ -40,7 +41,7 @@ func (s *Store) Check(ctx context.Context) (r store.Report, err error) {
 		if err != nil || len(r.Problems) > 0 {
 			return err // what it says below would not be to be trusted
 		}
-		k := check{c: c, ctx: ctx, r: &r, asked: map[asked]bool{}, indexed: map[int64]int{}}
+		k := check{c: c, ctx: ctx, r: &r, asked: map[asked]bool{}}
 		return k.records()
 	})
 	if code(err) != 0 && !isBusy(err) {
@@ -59,7 +60,6 @@ type check struct {
 	ctx      context.Context
 	r        *store.Report
 	sessions map[int64]store.Session
-	indexed  map[int64]int  // how many messages of each the index has seen
 	asked    map[asked]bool // the messages with calls
 }
 
@@ -85,12 +85,6 @@ func (k *check) records() error {
 	}
 	k.r.Sessions = len(list)
 	k.r.Problems = append(k.r.Problems, store.CheckLineage(list)...)
-	if err := k.c.query(k.ctx, "SELECT n, indexed FROM sessions", nil, func(row []driver.Value) error {
-		k.indexed[row[0].(int64)] = int(row[1].(int64))
-		return nil
-	}); err != nil {
-		return err
-	}
 	for _, f := range []func() error{k.messages, k.foreign, k.journal} {
 		if err := f(); err != nil {
 			return err
@@ -122,8 +116,8 @@ func (k *check) messages() error {
 		}
 		text := store.SearchText(m)
 		indexed, ok := row[3].(string)
-		if seq >= k.indexed[n] && !ok {
-			return nil // it waits for the index
+		if waits := row[4].(int64) != 0; waits && !ok {
+			return nil
 		}
 		if ok && indexed != text || !ok && text != "" && !copied(s, m) {
 			k.tell(store.AreaIndex, s.ID, "a search does not find message %d as it is", seq)

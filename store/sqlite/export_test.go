@@ -27,7 +27,7 @@ const IndexEvery = indexEvery
 func Indexed(t *testing.T, s *Store) (n int) {
 	t.Helper()
 	err := s.read(context.Background(), func(c *conn) error {
-		return c.query(context.Background(), "SELECT sum(indexed) FROM sessions", nil, func(row []driver.Value) error {
+		return c.query(context.Background(), "SELECT count(*) FROM message_text", nil, func(row []driver.Value) error {
 			n = int(row[0].(int64))
 			return nil
 		})

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql/driver"
-	"errors"
 	"fmt"
 	"time"
 
@@ -12,14 +11,14 @@ import (
 )
 
 // The index of texts follows the messages at a distance: to enter each text by
-// itself costs many times what saving its message does. A session's row says how
-// many of its messages have been seen to; the rest is entered when a writer has
-// written indexEvery of them, when it closes, and before a search.
+// itself costs many times what saving its message does. The table unindexed
+// names the messages with a text that the index lacks; they are entered when a
+// writer has written indexEvery of them, when it closes, and before a search.
 
 // indexEvery is how many texts a writer lets wait for the index.
 const indexEvery = 128
 
-// indexAtOnce is about how many messages enter the index in one transaction.
+// indexAtOnce is how many texts enter the index in one transaction at most.
 const indexAtOnce = 4 * indexEvery
 
 // indexAtClose bounds how long Close waits for other processes to let it bring
@@ -27,34 +26,22 @@ const indexAtOnce = 4 * indexEvery
 const indexAtClose = time.Second
 
 const (
-	sqlBehind = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages"
-	sqlTexts  = "SELECT key, body FROM messages WHERE key >= ? AND key < ? AND role IN ('user', 'assistant')"
-	sqlSeen   = "UPDATE sessions SET indexed = ? WHERE n = ?"
-	sqlText   = "INSERT OR REPLACE INTO message_text (rowid, text) VALUES (?, ?)"
+	sqlWait    = "INSERT INTO unindexed (key) VALUES (?)"
+	sqlWaits   = "SELECT 1 FROM unindexed LIMIT 1"
+	sqlWaiting = "SELECT u.key, ifnull(m.body, '') FROM unindexed u LEFT JOIN messages m ON m.key = u.key ORDER BY u.key LIMIT ?"
+	sqlText    = "INSERT OR REPLACE INTO message_text (rowid, text) VALUES (?, ?)"
+	sqlEntered = "DELETE FROM unindexed WHERE key <= ?"
 )
-
-// stretch is a part of a session that the index has not seen.
-type stretch struct{ n, from, to int64 }
-
-// behind returns what the index has not seen, in stretches of bounded length.
-func behind(ctx context.Context, c *conn) (list []stretch, err error) {
-	err = c.query(ctx, sqlBehind, nil, func(row []driver.Value) error {
-		n, from, to := row[0].(int64), row[1].(int64), row[2].(int64)
-		for ; from < to; from += indexEvery {
-			list = append(list, stretch{n, from, min(from+indexEvery, to)})
-		}
-		return nil
-	})
-	return list, err
-}
 
 // catchUp brings the index up to date.
 func (s *Store) catchUp(ctx context.Context) error {
 	waiting := false
 	err := s.read(ctx, func(c *conn) error {
-		list, err := behind(ctx, c)
-		waiting = len(list) > 0
-		return err
+		waiting = false
+		return c.query(ctx, sqlWaits, nil, func([]driver.Value) error {
+			waiting = true
+			return nil
+		})
 	})
 	if err == nil && waiting {
 		err = s.indexAll(ctx)
@@ -65,41 +52,37 @@ func (s *Store) catchUp(ctx context.Context) error {
 	return nil
 }
 
-// indexAll enters what the index has not seen. A transaction takes no more than
-// indexAtOnce messages, so that others get their turn.
+// indexAll enters what waits for the index, in transactions of bounded size, so
+// that others get their turn.
 func (s *Store) indexAll(ctx context.Context) (err error) {
 	for more := true; more && err == nil; {
 		err = s.write(ctx, func(c *conn) error {
-			list, err := behind(ctx, c)
-			done := int64(0)
-			for err == nil && len(list) > 0 && done < indexAtOnce {
-				done += list[0].to - list[0].from
-				err = index(ctx, c, list[0])
-				list = list[1:]
-			}
-			more = len(list) > 0
+			n, err := index(ctx, c)
+			more = n == indexAtOnce
 			return err
 		})
 	}
 	return err
 }
 
-// index enters the texts of a stretch. What cannot be read as a message has no
-// text.
-func index(ctx context.Context, c *conn, at stretch) error {
+// index enters texts that wait, and returns how many were looked at. What cannot
+// be read as a message has no text.
+func index(ctx context.Context, c *conn) (n int, err error) {
 	type entry struct {
 		key  int64
 		text string
 	}
 	var texts []entry
-	from := firstKey(at.n)
-	err := c.query(ctx, sqlTexts, []driver.Value{from + at.from, from + at.to}, func(row []driver.Value) error {
+	var last int64
+	err = c.query(ctx, sqlWaiting, []driver.Value{int64(indexAtOnce)}, func(row []driver.Value) error {
+		last = row[0].(int64)
+		n++
 		m, err := message.ParseJSON([]byte(row[1].(string)))
 		if err != nil {
 			return nil // Load reports it
 		}
 		if text := store.SearchText(m); text != "" {
-			texts = append(texts, entry{row[0].(int64), text})
+			texts = append(texts, entry{last, text})
 		}
 		return nil
 	})
@@ -108,7 +91,10 @@ func index(ctx context.Context, c *conn, at stretch) error {
 			err = c.exec(sqlText, t.key, t.text)
 		}
 	}
-	return errors.Join(err, c.exec(sqlSeen, at.to, at.n))
+	if err != nil || n == 0 {
+		return n, err
+	}
+	return n, c.exec(sqlEntered, last)
 }
 
 // indexBeforeClose brings the index up to date if this store has written. It

@@ -38,13 +38,12 @@ func (f *found) messages() int64 { return f.values[10].(int64) }
 func (f *found) setID(id string) { f.values[1] = id }
 func (f *found) title() string   { s, _ := f.values[2].(string); return s }
 
-// setCount sets how many messages the session has, all of which are indexed.
-func (f *found) setCount(n int64) { f.values[10], f.values[len(f.values)-1] = n, n }
+func (f *found) setCount(n int64) { f.values[10] = n }
 
 const (
 	sqlRestore = `INSERT INTO sessions (n, id, title, parent, relation, workspace, provider, model, created_ns, updated_ns, messages,
-		calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, end_reason, indexed)
-		VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, end_reason)
+		VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlRestoreMessage = "INSERT INTO messages (key, id, role, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 	sqlRestorePrompt  = "INSERT INTO prompts (n, system) VALUES (?, ?) ON CONFLICT DO NOTHING"
 	sqlRestoreEffect  = `INSERT INTO effects (session, message, place, call, tool, args_digest, started_ns, finished_ns, status)
@@ -106,7 +105,7 @@ func (v *salvage) survey(key int64, index bool, f []any) error {
 
 // session takes the row of a session, the newest if there are several.
 func (v *salvage) session(n int64, f []any) {
-	s := &found{values: make([]driver.Value, len(sessionTypes)+1)}
+	s := &found{values: make([]driver.Value, len(sessionTypes))}
 	for i, x := range f[:len(sessionTypes)] {
 		s.values[i] = x
 	}

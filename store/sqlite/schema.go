@@ -83,10 +83,10 @@ var migrations = [...]string{
 		PRIMARY KEY (session, n)
 	) STRICT, WITHOUT ROWID;`,
 
-	// How many of a session's messages the index of texts has seen.
-	`ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
-	UPDATE sessions SET indexed = messages;
-	CREATE INDEX sessions_behind ON sessions (n) WHERE indexed < messages;`,
+	// The messages whose texts the index of texts is still to get.
+	`CREATE TABLE unindexed (
+		key INTEGER PRIMARY KEY
+	) STRICT;`,
 
 	// Sessions with nothing in the journal may be older than that: calls that
 	// are open in them count as begun (store.NoteUnjournalled).

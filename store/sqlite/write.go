@@ -18,14 +18,11 @@ const (
 	sqlTaken  = "SELECT 1 FROM sessions WHERE title = ? AND n <> ?"
 	sqlPrompt = "INSERT INTO prompts (n, system) VALUES (?, ?) ON CONFLICT DO UPDATE SET system = excluded.system"
 	// sqlAdvance counts k messages more, if there are as many as the writer
-	// remembers. An end reason of NULL stays as it is. Messages without a text
-	// (?13 is 0) are none for the index of texts, which need not look at them
-	// unless it is behind already.
+	// remembers. An end reason of NULL stays as it is.
 	sqlAdvance = `UPDATE sessions SET messages = messages + ?3, updated_ns = ?4, calls = calls + ?5,
 		input_tokens = input_tokens + ?6, cache_read_tokens = cache_read_tokens + ?7,
 		cache_write_tokens = cache_write_tokens + ?8, output_tokens = output_tokens + ?9,
-		reasoning_tokens = reasoning_tokens + ?10, cost_usd = cost_usd + ?11, end_reason = ifnull(?12, end_reason),
-		indexed = iif(?13 = 0 AND indexed = messages, messages + ?3, indexed)
+		reasoning_tokens = reasoning_tokens + ?10, cost_usd = cost_usd + ?11, end_reason = ifnull(?12, end_reason)
 		WHERE n = ?1 AND messages = ?2`
 	sqlRename = `UPDATE sessions SET title = ifnull(nullif(?2, ''), title), provider = ifnull(nullif(?3, ''), provider),
 		model = ifnull(nullif(?4, ''), model) WHERE n = ?1`
@@ -95,8 +92,8 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	}
 	var due bool
 	err := s.write(ctx, func(c *conn) error {
-		texts := countTexts(msgs)
-		at, err := s.advance(ctx, c, id, growth{len(msgs), texts}, u)
+		texts := 0
+		at, err := s.advance(ctx, c, id, len(msgs), u)
 		if err != nil {
 			return err
 		}
@@ -104,9 +101,17 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 			return err
 		}
 		for i, m := range msgs {
-			if err := insert(c, firstKey(at.n)+at.messages+int64(i), m); err != nil {
+			key := firstKey(at.n) + at.messages + int64(i)
+			if err := insert(c, key, m); err != nil {
 				return err
 			}
+			if store.SearchText(m) == "" {
+				continue
+			}
+			if err := c.exec(sqlWait, key); err != nil {
+				return err
+			}
+			texts++
 		}
 		if err := writeEffects(c, at.n, effects); err != nil {
 			return err
@@ -129,26 +134,13 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	return nil
 }
 
-// growth is what a session gets: messages, and how many of them have a text that
-// can be searched for.
-type growth struct{ messages, texts int }
-
-func countTexts(msgs []*message.Message) (n int) {
-	for _, m := range msgs {
-		if store.SearchText(m) != "" {
-			n++
-		}
-	}
-	return n
-}
-
-// advance changes the row of session id for messages more and returns where
+// advance changes the row of session id for k messages more and returns where
 // the first of them goes. It is one statement as long as the writer goes on
 // with the session that it wrote to last, and nobody else writes to that.
-func (s *Store) advance(ctx context.Context, c *conn, id string, by growth, u store.Update) (cursor, error) {
+func (s *Store) advance(ctx context.Context, c *conn, id string, k int, u store.Update) (cursor, error) {
 	for at := s.cached; ; {
 		if at.id == id {
-			ok, err := s.advanceAt(c, at, by, u)
+			ok, err := s.advanceAt(c, at, k, u)
 			if err != nil || ok {
 				return at, err
 			}
@@ -163,13 +155,13 @@ func (s *Store) advance(ctx context.Context, c *conn, id string, by growth, u st
 	}
 }
 
-func (s *Store) advanceAt(c *conn, at cursor, by growth, u store.Update) (bool, error) {
+func (s *Store) advanceAt(c *conn, at cursor, k int, u store.Update) (bool, error) {
 	var reason driver.Value
 	if u.Running || u.EndReason != "" {
 		reason = u.EndReason
 	}
-	n, err := c.change(sqlAdvance, at.n, at.messages, int64(by.messages), nanos(s.o.Now()), int64(u.Calls),
-		u.Usage.Input, u.Usage.CacheRead, u.Usage.CacheWrite, u.Usage.Output, u.Usage.Reasoning, u.CostUSD, reason, int64(by.texts))
+	n, err := c.change(sqlAdvance, at.n, at.messages, int64(k), nanos(s.o.Now()), int64(u.Calls),
+		u.Usage.Input, u.Usage.CacheRead, u.Usage.CacheWrite, u.Usage.Output, u.Usage.Reasoning, u.CostUSD, reason)
 	return n == 1, err
 }
 
@@ -235,6 +227,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		s.cached = cursor{}
 		from, to := firstKey(at.n), endKey(at.n)
 		if err := c.exec("DELETE FROM message_text WHERE rowid >= ? AND rowid < ?", from, to); err != nil {
+			return err
+		}
+		if err := c.exec("DELETE FROM unindexed WHERE key >= ? AND key < ?", from, to); err != nil {
 			return err
 		}
 		if err := c.exec("DELETE FROM messages WHERE key >= ? AND key < ?", from, to); err != nil {
