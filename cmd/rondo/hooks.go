@@ -205,7 +205,7 @@ func newHooksTrust(env *environment) *cobra.Command {
 			if err := h.agreed.add(h.all...); err != nil {
 				return err
 			}
-			fmt.Fprintf(env.Stderr, "%d hooks are agreed to\n", len(h.all))
+			fmt.Fprintf(env.Stderr, "agreed to %s\n", counted(len(h.all), "hook"))
 			return nil
 		},
 	}

@@ -149,8 +149,8 @@ func newSessionsShow(env *environment) *cobra.Command {
 }
 
 func printSession(env *environment, s store.Session, msgs []*message.Message) {
-	fmt.Fprintf(env.Stdout, "%s  %s\n%s in %s, %d messages, %d input and %d output tokens, %s\n", s.ID, s.Title,
-		strings.Trim(s.Provider+"/"+s.Model, "/"), s.Workspace, s.Messages, s.Usage.Input, s.Usage.Output, cost(s.CostUSD))
+	fmt.Fprintf(env.Stdout, "%s  %s\n%s in %s, %s, %d input and %d output tokens, %s\n", s.ID, s.Title,
+		strings.Trim(s.Provider+"/"+s.Model, "/"), s.Workspace, counted(s.Messages, "message"), s.Usage.Input, s.Usage.Output, cost(s.CostUSD))
 	if s.Parent != "" {
 		fmt.Fprintf(env.Stdout, "continues %s (%s)\n", s.Parent, s.Relation)
 	}

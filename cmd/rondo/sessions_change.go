@@ -153,7 +153,7 @@ func newSessionsDelete(env *environment) *cobra.Command {
 			for _, ref := range args {
 				err := env.withSession(c.Context(), ref, func(s store.Full, found store.Session) error {
 					if !yes {
-						return usagef("session %s (%s) has %d messages: add --yes to delete it for good", found.ID, oneLine(found.Title), found.Messages)
+						return usagef("session %s (%s) has %s: add --yes to delete it for good", found.ID, oneLine(found.Title), counted(found.Messages, "message"))
 					}
 					return deleteSession(c.Context(), env, s, found.ID)
 				})

@@ -95,11 +95,11 @@ func (p *pruning) command(ctx context.Context, do bool) error {
 			return err
 		}
 		if !do {
-			fmt.Fprintf(p.env.Stderr, "%d sessions would be deleted: add --yes to do it\n", len(all))
+			fmt.Fprintf(p.env.Stderr, "%s would be deleted: add --yes to do it\n", counted(len(all), "session"))
 			return nil
 		}
 		n, err := p.delete(ctx, s, old)
-		fmt.Fprintf(p.env.Stderr, "%d sessions are deleted\n", n)
+		fmt.Fprintf(p.env.Stderr, "deleted %s\n", counted(n, "session"))
 		if sizer, ok := s.(store.Sizer); ok && err == nil && n > 0 {
 			err = sizer.Shrink(ctx, true)
 		}

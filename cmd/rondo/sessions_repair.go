@@ -40,9 +40,9 @@ Exit status: 0 all is whole; 4 something is amiss.`,
 				fmt.Fprintln(env.Stdout, p)
 			}
 			if n := len(report.Problems); n > 0 {
-				return &statusError{status: statusAmiss, err: fmt.Errorf("%d things are amiss: rondo sessions repair mends what can be mended", n)}
+				return &statusError{status: statusAmiss, err: fmt.Errorf("%s amiss: rondo sessions repair mends what can be mended", counted(n, "thing"))}
 			}
-			fmt.Fprintf(env.Stdout, "%d sessions with %d messages are whole\n", report.Sessions, report.Messages)
+			fmt.Fprintf(env.Stdout, "whole: %s with %s\n", counted(report.Sessions, "session"), counted(report.Messages, "message"))
 			return nil
 		},
 	}
@@ -110,11 +110,11 @@ func checkSnapshots(ctx context.Context, dir snapshot.Dir, s store.Store) (found
 		}
 		switch {
 		case errors.Is(err, store.ErrNotFound):
-			tell("there is a snapshot of %d messages, and no session", len(snap.Messages))
+			tell("there is a snapshot of %s, and no session", counted(len(snap.Messages), "message"))
 		case err != nil:
 			return found, err
 		case len(snap.Messages) > len(msgs):
-			tell("its snapshot has %d messages, the session %d", len(snap.Messages), len(msgs))
+			tell("its snapshot has %s, the session %d", counted(len(snap.Messages), "message"), len(msgs))
 		case !sameMessages(snap.Messages, msgs[:len(snap.Messages)]):
 			tell("its snapshot tells of other messages than the session has")
 		}
@@ -157,7 +157,7 @@ given.`,
 				return err
 			}
 			if len(report.Problems) == 0 && !force {
-				fmt.Fprintf(env.Stdout, "nothing to repair: %d sessions with %d messages are whole\n", report.Sessions, report.Messages)
+				fmt.Fprintf(env.Stdout, "nothing to repair: %s with %s\n", counted(report.Sessions, "session"), counted(report.Messages, "message"))
 				return nil
 			}
 			for _, p := range report.Problems {
@@ -207,7 +207,7 @@ func (e *environment) repairSessions(ctx context.Context) error {
 
 func (e *environment) tellRepaired(r sqlite.Repaired) {
 	fmt.Fprintf(e.Stdout, "kept: the file as it was, as %s\n", r.Backup)
-	fmt.Fprintf(e.Stdout, "recovered: %d sessions with %d messages, %d of them from snapshots\n", r.Sessions, r.Messages, r.Filled)
+	fmt.Fprintf(e.Stdout, "recovered: %s with %s, %d of them from snapshots\n", counted(r.Sessions, "session"), counted(r.Messages, "message"), r.Filled)
 	for _, text := range r.Lost {
 		fmt.Fprintf(e.Stdout, "lost: %s\n", text)
 	}
@@ -285,6 +285,6 @@ func (e *environment) restoreSnapshot(ctx context.Context, s store.Full, snap *s
 	if err := s.Append(ctx, snap.Session.ID, snap.Messages, store.Update{EndReason: snap.Reason}); err != nil {
 		return err
 	}
-	fmt.Fprintf(e.Stdout, "recovered: session %s with %d messages, from its snapshot\n", snap.Session.ID, len(snap.Messages))
+	fmt.Fprintf(e.Stdout, "recovered: session %s with %s, from its snapshot\n", snap.Session.ID, counted(len(snap.Messages), "message"))
 	return nil
 }

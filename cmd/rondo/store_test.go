@@ -71,7 +71,7 @@ func TestMachinesShareSessionsInADatabase(t *testing.T) {
 		{[]string{"sessions", "search", "東京"}, "assistant: And the 東京 one"},
 		{[]string{"sessions", "search", "GREY"}, "assistant: The heron is grey."},
 		{[]string{"sessions", "export", "last"}, "And the 東京 one, too."},
-		{[]string{"sessions", "check"}, "1 sessions with 4 messages are whole"},
+		{[]string{"sessions", "check"}, "whole: 1 session with 4 messages"},
 		{[]string{"sessions", "prune", "--older-than", "1d"}, "ID"},
 		{[]string{"sessions", "rename", "last", "birds"}, ""},
 		{[]string{"sessions", "show", "birds"}, "birds"},
