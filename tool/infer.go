@@ -18,7 +18,7 @@ func inferSchema(typ reflect.Type) (schema stdjson.RawMessage, plain bool, err e
 	if typ.Kind() != reflect.Struct {
 		return nil, false, fmt.Errorf("arguments are a %s, want a struct", typ)
 	}
-	if s, ok := appendPlain(nil, typ, reflect.StructField{}); ok {
+	if s, ok := appendPlain(nil, typ, reflect.StructField{}, 0); ok {
 		return s, true, nil
 	}
 	schema, err = librarySchema(typ)
@@ -77,14 +77,22 @@ func addEnum(s *jsonschema.Schema, f reflect.StructField) error {
 	return nil
 }
 
+// plainDepth bounds how deep arguments are nested that count as plain.
+const plainDepth = 8
+
 // appendPlain appends the schema of a type, if it is one of those that arguments
 // mostly consist of: text, numbers, booleans, lists, and structs of them. It
 // gives what the library gives, in the form of model.NormaliseSchema, and costs
 // next to nothing, which counts since
 // each start of a program infers the schemas of all its tools. f is the member
-// that has the type.
-func appendPlain(b []byte, typ reflect.Type, f reflect.StructField) ([]byte, bool) {
-	if f.Tag.Get("enum") != "" && typ.Kind() != reflect.String || typ.NumMethod() > 0 || typ.PkgPath() == "time" {
+// that has the type, depth how deep that stands. What the library has an error
+// for, such as a type within itself, is left to it, too.
+func appendPlain(b []byte, typ reflect.Type, f reflect.StructField, depth int) ([]byte, bool) {
+	if depth > plainDepth || f.Tag.Get("enum") != "" && typ.Kind() != reflect.String || typ.NumMethod() > 0 || typ.PkgPath() == "time" {
+		return nil, false
+	}
+	text, described := f.Tag.Lookup("jsonschema")
+	if word, _, ok := strings.Cut(text, "="); described && (text == "" || ok && !strings.ContainsAny(word, " \t\n")) {
 		return nil, false
 	}
 	ok := true
@@ -104,22 +112,22 @@ func appendPlain(b []byte, typ reflect.Type, f reflect.StructField) ([]byte, boo
 	default:
 		return nil, false
 	}
-	if text := f.Tag.Get("jsonschema"); text != "" {
+	if described {
 		b = appendText(append(b, `,"description":`...), text)
 	}
 	switch typ.Kind() {
 	case reflect.String:
 		b = appendEnum(b, f.Tag.Get("enum"))
 	case reflect.Slice:
-		b, ok = appendPlain(append(b, `,"items":`...), typ.Elem(), reflect.StructField{})
+		b, ok = appendPlain(append(b, `,"items":`...), typ.Elem(), reflect.StructField{}, depth+1)
 	case reflect.Struct:
-		b, ok = appendMembers(b, typ)
+		b, ok = appendMembers(b, typ, depth)
 	}
 	return append(b, '}'), ok
 }
 
 // appendMembers appends the members of a struct and which of them are required.
-func appendMembers(b []byte, typ reflect.Type) ([]byte, bool) {
+func appendMembers(b []byte, typ reflect.Type, depth int) ([]byte, bool) {
 	var required []string
 	b = append(b, `,"properties":{`...)
 	for i := range typ.NumField() {
@@ -139,7 +147,7 @@ func appendMembers(b []byte, typ reflect.Type) ([]byte, bool) {
 			b = append(b, ',')
 		}
 		var ok bool
-		if b, ok = appendPlain(append(appendText(b, name), ':'), f.Type, f); !ok {
+		if b, ok = appendPlain(append(appendText(b, name), ':'), f.Type, f, depth+1); !ok {
 			return nil, false
 		}
 	}

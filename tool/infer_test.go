@@ -1,6 +1,7 @@
 package tool
 
 import (
+	"log/slog"
 	"reflect"
 	"testing"
 	"time"
@@ -14,6 +15,11 @@ import (
 type place struct {
 	Path string `json:"path"`
 	Line int    `json:"line,omitzero" jsonschema:"the first is 1"`
+}
+
+// knot is a type within itself.
+type knot struct {
+	Parts []knot `json:"parts"`
 }
 
 type plainArgs struct {
@@ -37,7 +43,7 @@ func TestPlainSchemasAreThoseOfTheLibrary(t *testing.T) {
 	for _, typ := range []reflect.Type{
 		reflect.TypeFor[plainArgs](), reflect.TypeFor[searchArgs](), reflect.TypeFor[place](), reflect.TypeFor[struct{}](),
 	} {
-		got, ok := appendPlain(nil, typ, reflect.StructField{})
+		got, ok := appendPlain(nil, typ, reflect.StructField{}, 0)
 		if !ok {
 			t.Errorf("%s is not plain", typ)
 			continue
@@ -84,8 +90,38 @@ func TestOtherTypesAreLeftToTheLibrary(t *testing.T) {
 		reflect.TypeFor[struct {
 			Raw jsonschema.Schema `json:"raw"`
 		}](),
+		reflect.TypeFor[knot](),
+		reflect.TypeFor[struct {
+			A string `json:"a" jsonschema:""`
+		}](),
+		reflect.TypeFor[struct {
+			A string `json:"a" jsonschema:"enum=x,y"`
+		}](),
+		reflect.TypeFor[struct {
+			Level slog.Level `json:"level"`
+		}](),
 	} {
-		if got, ok := appendPlain(nil, typ, reflect.StructField{}); ok {
+		if got, ok := appendPlain(nil, typ, reflect.StructField{}, 0); ok {
+			t.Errorf("%s: %s", typ, got)
+		}
+	}
+}
+
+// What no schema can be made of is an error, not a program that ends.
+func TestUnfitArgumentsAreAnError(t *testing.T) {
+	for _, typ := range []reflect.Type{
+		reflect.TypeFor[knot](),
+		reflect.TypeFor[struct {
+			A string `json:"a" jsonschema:""`
+		}](),
+		reflect.TypeFor[struct {
+			A string `json:"a" jsonschema:"enum=x,y"`
+		}](),
+		reflect.TypeFor[struct {
+			A int `json:"a" enum:"1,2"`
+		}](),
+	} {
+		if got, _, err := inferSchema(typ); err == nil {
 			t.Errorf("%s: %s", typ, got)
 		}
 	}

@@ -83,9 +83,6 @@ func (p *process) linger(ctx context.Context, c Cmd, res *Result) {
 	p.stop(c.Grace)
 }
 
-// PID is the process id of the command, which is also that of its group.
-func (b *Background) PID() int { return b.p.family.leader }
-
 // Begun is when it was started.
 func (b *Background) Begun() time.Time { return b.p.begun }
 
