@@ -1,12 +1,14 @@
 package sandbox_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/rondo-engine/rondo/internal/proc"
 	"github.com/rondo-engine/rondo/sandbox"
 	"github.com/rondo-engine/rondo/tool"
 	"github.com/rondo-engine/rondo/tool/builtin"
@@ -69,5 +71,28 @@ func TestAnEmbeddedShellIsConfined(t *testing.T) {
 	run = shell(t, sandbox.ReadOnly(temp), dir)
 	if got := run("cat a; echo b > a || echo b > $TMPDIR/b; cat $TMPDIR/b"); !strings.HasPrefix(got, "a\n") || !strings.HasSuffix(got, "b\n") || !strings.Contains(got, "denied") {
 		t.Errorf("read-only: %q", got)
+	}
+}
+
+func TestAnEmbeddedBackgroundProcessIsConfined(t *testing.T) {
+	if ok, text := sandbox.Support(); !ok {
+		t.Skip(text)
+	}
+	dir, outside := t.TempDir(), t.TempDir()
+	t.Setenv("TMPDIR", dir) // else both lie in the directory for temporary files, which may be changed
+	b, err := sandbox.Workspace(dir).Start(proc.Cmd{
+		Argv: []string{"sh", "-c", "echo a > a && cat a; echo x > " + outside + "/x"}, Dir: dir, ID: "background",
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Stop(context.Background())
+	<-b.Done()
+	got := b.Poll(t.Context(), 0).Head
+	if !strings.HasPrefix(got, "a\n") || !strings.Contains(got, "denied") {
+		t.Errorf("it printed %q", got)
+	}
+	if _, err := os.Stat(filepath.Join(outside, "x")); err == nil {
+		t.Error("it wrote outside of the workspace")
 	}
 }
