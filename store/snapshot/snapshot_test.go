@@ -160,8 +160,43 @@ func TestLeftoversDoNoHarm(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := dir.Load(t.Context(), "s")
-		if err != nil || len(got.Messages) != 2*n+1 || got.System != s.System {
+		if err != nil || got.System != s.System {
 			t.Fatalf("snapshot %d: %v", n, err)
+		}
+		if d := cmp.Diff(s.Messages, got.Messages); d != "" {
+			t.Fatalf("snapshot %d (-want +got):\n%s", n, d)
+		}
+	}
+}
+
+// A file that has to be begun anew holds all, also what the writer has forgotten.
+func TestAFileIsBegunAnew(t *testing.T) {
+	dir := snapshot.Dir(t.TempDir())
+	w := dir.Writer("s")
+	msgs := history(12)
+	for n := 1; n <= len(msgs); n++ {
+		s := of("s", msgs[:n])
+		switch n {
+		case 8: // larger than the head before
+			s.System = strings.Repeat("s", 5000)
+		case 14:
+			if err := os.Remove(dir.File("s") + ".tmp"); err != nil {
+				t.Fatal(err)
+			}
+		case 20:
+			if err := os.WriteFile(dir.File("s")+".tmp", []byte("another's"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Write(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		got, err := dir.Load(t.Context(), "s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(s.Messages, got.Messages); d != "" {
+			t.Fatalf("snapshot %d (-want +got):\n%s", n, d)
 		}
 	}
 }

@@ -22,16 +22,22 @@ const (
 // without moving the messages behind it.
 const page = 1024
 
-// writer keeps the messages of a session as they stand in its file.
+// spare is how much memory a writer may keep that it does not need just now.
+const spare = 64 << 10
+
+// writer writes the file of a session.
 //
 // The file that a new one replaces is kept as the next temporary file. It holds
 // all messages but those of the last two snapshots, so that writing costs what
 // has come since, not what there is: only the head and the end are written anew.
+// For the same reason the writer remembers no more of the messages in their
+// encoded form, the body, than one of the two files lacks.
 type writer struct {
 	file string
 	head []byte
-	body []byte
-	done []*message.Message // what body holds
+	body []byte             // the encoded messages, from byte base on
+	base int                // how many bytes of the body both files hold
+	done []*message.Message // the messages of the body
 	gen  int                // counts the bodies that were begun
 	now  copied             // what stands under the file's name
 	last copied             // what stands under the temporary name
@@ -41,7 +47,7 @@ type writer struct {
 type copied struct {
 	info       os.FileInfo // nil for none
 	gen        int
-	head, body int // how many bytes of each it holds
+	head, body int // how many bytes of each it holds, of the body from its beginning
 }
 
 // Write implements Writer.
@@ -83,20 +89,38 @@ func (w *writer) pad() {
 	w.head = append(w.head, bytes.Repeat([]byte{' '}, room-len(w.head))...)
 }
 
-// encode brings body to hold msgs.
+// encode brings the body to hold msgs.
 func (w *writer) encode(msgs []*message.Message) {
 	n := len(w.done)
 	if n > len(msgs) || n > 0 && w.done[n-1] != msgs[n-1] {
-		n, w.body = 0, w.body[:0]
-		w.gen++
+		w.begin()
 	}
-	for i, m := range msgs[n:] {
-		if n+i > 0 {
+	for i, m := range msgs[len(w.done):] {
+		if len(w.done)+i > 0 {
 			w.body = append(w.body, ',')
 		}
 		w.body = message.AppendJSON(append(w.body, "\n  "...), m)
 	}
 	w.done = msgs
+}
+
+// begin begins a new body. What files hold of the last one is of no use for it.
+func (w *writer) begin() {
+	w.body, w.base, w.done = w.body[:0], 0, nil
+	w.gen++
+}
+
+// forget drops the part of the body that both files hold.
+func (w *writer) forget() {
+	if w.last.info == nil || w.last.gen != w.gen {
+		return
+	}
+	rest := w.body[w.last.body-w.base:]
+	if cap(w.body) > spare && cap(w.body)/4 > len(rest) {
+		w.body = nil
+	}
+	w.body = append(w.body[:0], rest...)
+	w.base = w.last.body
 }
 
 // replace puts a new file in place of the old one and makes that durable. The
@@ -115,6 +139,7 @@ func (w *writer) replace() error {
 		w.last = w.now
 	}
 	w.now = next
+	w.forget()
 	return syncDir(filepath.Dir(w.file))
 }
 
@@ -128,9 +153,14 @@ func (w *writer) writeTemp() (copied, error) {
 	if err != nil {
 		return copied{}, err
 	}
+	if have < w.base { // the file is begun, and the writer does not remember all
+		msgs := w.done
+		w.begin()
+		w.encode(msgs)
+	}
 	_, err = f.WriteAt(w.head, 0)
 	if err == nil {
-		_, err = f.WriteAt(append(w.body[have:len(w.body):cap(w.body)], end...), int64(len(w.head)+have))
+		_, err = f.WriteAt(append(w.body[have-w.base:], end...), int64(len(w.head)+have))
 	}
 	if err == nil {
 		err = f.Sync()
@@ -139,7 +169,7 @@ func (w *writer) writeTemp() (copied, error) {
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
 		return copied{}, errors.Join(err, os.Remove(f.Name()))
 	}
-	return copied{info, w.gen, len(w.head), len(w.body)}, nil
+	return copied{info, w.gen, len(w.head), w.base + len(w.body)}, nil
 }
 
 // openTemp opens the temporary file. have is how much of the body it holds.
