@@ -9,10 +9,12 @@ import (
 	"sync"
 	"time"
 
+	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/store/snapshot"
+	"github.com/rondo-engine/rondo/window"
 )
 
 // resume goes on with a session whose last turn broke off.
@@ -54,16 +56,16 @@ func (r *run) Checkpoint(_ context.Context, s *loop.State) error {
 	if err := r.s.snaps.failure(); err != nil {
 		return r.snapshotFailed(err)
 	}
-	return r.offer(s, "")
+	r.offer(s, "")
+	return nil
 }
 
 // carryOver writes where the run stands after the conversation went on as another
 // session, whose snapshot is its first.
-func (r *run) carryOver() error {
-	if r.a.opts.Snapshots == nil || r.a.opts.Snapshot == snapshot.Manual || r.state.Rounds == 0 {
-		return nil
+func (r *run) carryOver() {
+	if r.a.opts.Snapshots != nil && r.a.opts.Snapshot != snapshot.Manual && r.state.Rounds > 0 {
+		r.offer(&r.state, "")
 	}
-	return r.offer(&r.state, "")
 }
 
 // lastSnapshot writes where the session stands after the run.
@@ -72,8 +74,8 @@ func (r *run) lastSnapshot(ctx context.Context, o loop.Outcome) error {
 	if r.a.opts.Snapshots == nil || strategy == snapshot.Manual || strategy == snapshot.EveryToolRound && !r.toolRounds {
 		return nil
 	}
-	err := r.offer(&r.state, o.Reason)
-	if err = errors.Join(err, r.s.snaps.wait()); err != nil {
+	r.offer(&r.state, o.Reason)
+	if err := r.s.snaps.wait(); err != nil {
 		return r.snapshotFailed(err)
 	}
 	return nil
@@ -89,29 +91,24 @@ func (r *run) snapshotFailed(err error) error {
 }
 
 // offer hands a snapshot to be written.
-func (r *run) offer(state *loop.State, reason loop.Reason) error {
-	run, err := json.Marshal(state)
-	if err != nil {
-		return fmt.Errorf("snapshot of session %s: %w", r.s.id, err)
-	}
+func (r *run) offer(state *loop.State, reason loop.Reason) {
 	snap := r.s.snapshot()
-	snap.TaskID, snap.Run, snap.Reason = r.taskID, run, string(reason)
+	snap.TaskID, snap.Reason = r.taskID, string(reason)
+	snap.run = new(*state) // what it points to does not change
+	snap.run.History = message.History{}
 	r.s.snaps.offer(snap)
-	return nil
 }
 
 // snapshot is where the session stands, but for what only a run knows.
-func (s *Session) snapshot() *snapshot.Snapshot {
+func (s *Session) snapshot() *offered {
 	if s.snaps.w == nil {
 		s.snaps.w = s.agent.opts.Snapshots.Writer(s.id)
 	}
-	snap := &snapshot.Snapshot{
+	snap := &offered{Snapshot: snapshot.Snapshot{
 		SavedAt: s.agent.opts.Now(), Strategy: s.agent.opts.Snapshot, Session: snapshot.SessionOf(s.meta),
 		System: s.system, Messages: slices.Clip(s.said), Notes: s.ledger.notes,
-	}
-	if todo := s.todo.get(); len(todo) > 0 {
-		snap.Todo, _ = json.Marshal(todo) // strings alone always encode
-	}
+	}}
+	snap.todo = s.todo.get()
 	if title := s.title.Load(); title != nil {
 		snap.Session.Title = *title
 	}
@@ -161,6 +158,37 @@ func (s *Session) release() {
 	}
 }
 
+// offered is a snapshot that is to be written. Most are replaced before that, so
+// that what has to be encoded is encoded then.
+type offered struct {
+	snapshot.Snapshot
+	run     *loop.State // in place of Run, if not nil
+	todo    []Todo
+	granted []guard.Grant
+	model   string // whose tokens ratio is about
+	ratio   window.Ratio
+}
+
+// encode completes the snapshot.
+func (o *offered) encode() (*snapshot.Snapshot, error) {
+	var err error
+	if o.run != nil {
+		if o.Run, err = json.Marshal(o.run); err != nil {
+			return nil, fmt.Errorf("snapshot of session %s: %w", o.Session.ID, err)
+		}
+	}
+	if len(o.todo) > 0 {
+		o.Todo, _ = json.Marshal(o.todo) // strings and numbers alone always encode
+	}
+	if len(o.granted) > 0 {
+		o.Approvals, _ = json.Marshal(o.granted)
+	}
+	if o.ratio != (window.Ratio{}) {
+		o.Calibration, _ = json.Marshal(map[string]window.Ratio{o.model: o.ratio})
+	}
+	return &o.Snapshot, nil
+}
+
 // snapshots writes the snapshots of a session, one at a time and while the run
 // goes on. One that was not begun when the next is there is left out: that holds
 // all that it did.
@@ -168,7 +196,7 @@ type snapshots struct {
 	w snapshot.Writer
 
 	mu     sync.Mutex
-	next   *snapshot.Snapshot
+	next   *offered
 	busy   chan struct{} // closed when nothing is left to write; nil before
 	last   time.Time     // when the last one was written
 	hurry  chan struct{} // holds a token when somebody waits
@@ -181,7 +209,7 @@ type snapshots struct {
 const snapshotPause = 200 * time.Millisecond
 
 // offer has snap written soon.
-func (n *snapshots) offer(snap *snapshot.Snapshot) {
+func (n *snapshots) offer(snap *offered) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.next = snap
@@ -202,12 +230,20 @@ func (n *snapshots) write() {
 		snap := n.next
 		n.next = nil
 		n.mu.Unlock()
-		err := n.w.Write(context.Background(), snap)
+		err := n.writeOne(snap)
 		n.mu.Lock()
 		n.failed, n.last = err, time.Now()
 	}
 	close(n.busy)
 	n.busy = nil
+}
+
+func (n *snapshots) writeOne(o *offered) error {
+	snap, err := o.encode()
+	if err != nil {
+		return err
+	}
+	return n.w.Write(context.Background(), snap)
 }
 
 // rest waits for pause to pass, or for somebody who waits.

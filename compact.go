@@ -72,7 +72,7 @@ func (r *run) compress(ctx context.Context, v *window.View, why Trigger) (pass, 
 			o.History, o.After, o.MessagesAfter = v.History, o.Before, o.MessagesBefore
 		} else if s.space.gauge.Forget(); s.id != parent {
 			told.Parent = parent
-			err = r.carryOver()
+			r.carryOver()
 		}
 	}
 	r.noteState(context.WithoutCancel(ctx))

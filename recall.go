@@ -16,15 +16,12 @@ import (
 
 // describe adds to a snapshot what is known of the model's counting and what a
 // person allowed.
-func (s *Session) describe(snap *snapshot.Snapshot) {
-	if sp := &s.space; sp.gauge.Ratio != (window.Ratio{}) {
-		snap.Calibration, _ = json.Marshal(map[string]window.Ratio{sp.model: sp.gauge.Ratio}) // numbers alone always encode
-	}
-	if granted := s.grants.List(); len(granted) > 0 {
-		for i := range granted {
-			granted[i].Key = s.agent.opts.Secrets.Hide(granted[i].Key)
+func (s *Session) describe(snap *offered) {
+	snap.model, snap.ratio = s.space.model, s.space.gauge.Ratio
+	if snap.granted = s.grants.List(); len(snap.granted) > 0 {
+		for i := range snap.granted {
+			snap.granted[i].Key = s.agent.opts.Secrets.Hide(snap.granted[i].Key)
 		}
-		snap.Approvals, _ = json.Marshal(granted) // strings alone always encode
 	}
 }
 

@@ -140,35 +140,44 @@ func (s *setup) showContextFiles() {
 	}
 }
 
-// systemPrompt returns the system prompt, given or built, and what builds it
-// anew, nil for a given one.
-func (s *setup) systemPrompt(given string, tools bool) (system string, refresh func() string, err error) {
+// systemPrompt is what the model is told first, and what builds it anew; nil for
+// one that the user gave.
+type systemPrompt struct {
+	text    string
+	refresh func() string
+}
+
+// buildPrompt makes the system prompt, unless one is given.
+func (s *setup) buildPrompt(given string) error {
 	if given != "" {
-		return given, nil, nil
+		s.prompt.text = given
+		return nil
 	}
 	f, notes, err := s.env.facts(s.settings, s.workspace.Dir(), s.memory)
 	if err != nil {
-		return "", nil, err
+		return err
 	}
-	s.env.note(notes)
-	f.Model, f.Tools = s.model.Profile().Model, tools
-	return prompt.Build(f), func() string {
+	s.notes = append(s.notes, notes...)
+	f.Model, f.Tools = s.model.Profile().Model, len(s.tools) > 0
+	s.prompt.text = prompt.Build(f)
+	s.prompt.refresh = func() string {
 		if s.memory != nil {
 			if now, err := s.memory.Snapshot(); err == nil {
 				f.Memory = now
 			}
 		}
 		return prompt.Build(f)
-	}, nil
+	}
+	return nil
 }
 
 // contextOptions say how conversations are kept within the window.
-func (s *setup) contextOptions(refresh func() string) rondo.ContextOptions {
+func (s *setup) contextOptions() rondo.ContextOptions {
 	c := s.settings.Compression
 	o := rondo.ContextOptions{
 		Engine: &window.Compressor{ProtectLast: c.ProtectLastN, Alone: s.settings.Context.Engine == "record"},
 		Off:    !c.Enabled, Threshold: c.Threshold,
-		Ratios: s.calibration, Refresh: refresh, Summariser: s.summariser, Carry: s.carryProcesses,
+		Ratios: s.calibration, Refresh: s.prompt.refresh, Summariser: s.summariser, Carry: s.carryProcesses,
 	}
 	i := slices.IndexFunc(s.tools, func(t *tool.Tool) bool { return t.Name == memory.ToolName })
 	if i >= 0 && s.settings.Memory.Flush {

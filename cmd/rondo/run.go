@@ -104,7 +104,7 @@ func readTask(env *environment, o *runOptions, args []string) (t task, err error
 // carryOut makes the agent that the settings ask for, runs the task and tells how
 // it ended. What can wait is done when the answer is out.
 func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output) error {
-	set, err := newSetup(ctx, env, t.settings, t.dir)
+	set, err := newSetup(ctx, env, t.settings, t.dir, t.system)
 	if err != nil {
 		return out.finish(rondo.Result{}, err)
 	}
@@ -114,7 +114,7 @@ func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, ou
 		return out.finish(rondo.Result{}, err)
 	}
 	env.note(set.notes)
-	agent, err := set.agent(agentOptions{system: t.system, listener: out.listener(), denied: out.denied})
+	agent, err := set.agent(agentOptions{listener: out.listener(), denied: out.denied})
 	if err != nil {
 		return out.finish(rondo.Result{}, err)
 	}

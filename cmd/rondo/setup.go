@@ -10,6 +10,7 @@ import (
 	"strconv"
 
 	"github.com/rondo-engine/rondo"
+	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/internal/config"
 	"github.com/rondo-engine/rondo/loop"
@@ -44,43 +45,51 @@ type setup struct {
 	summariser  rondo.Aside
 	title       rondo.Aside
 	calibration *calibration
+	prompt      systemPrompt
+	guard       *guard.Guard
 	// notes are for the user, on stderr.
 	notes []string
 }
 
-// newSetup opens the model, the tools and the sessions. The sessions' store is
-// opened while the rest is made, since both take a moment.
-func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir string) (*setup, error) {
-	type opened struct {
-		store store.Full
-		err   error
-	}
-	sessions := make(chan opened, 1)
-	go func() {
-		s, err := env.openSessions(ctx, settings)
-		sessions <- opened{s, err}
-	}()
+// newSetup opens the sessions, the model and the tools; system stands in place of
+// the built prompt. To open the sessions takes longest, so that the rest is made
+// beside it, by a goroutine of its own: one takes a moment to begin.
+func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir, system string) (*setup, error) {
 	set := &setup{env: env, settings: settings, models: newModels(env, settings)}
-	var err error
-	if set.model, err = set.models.main(ctx); err == nil {
-		err = set.openTools(ctx, dir)
-	}
-	if err == nil {
-		set.summariser, err = set.models.auxiliary(ctx, "compression")
-	}
-	if err == nil {
-		set.title, err = set.models.auxiliary(ctx, "title")
-	}
-	o := <-sessions
-	set.store, set.notes = o.store, append(set.notes, set.models.notes...)
-	if err == nil && o.err != nil {
-		err = usage(o.err)
+	made := make(chan error, 1)
+	go func() { made <- set.make(ctx, dir, system) }()
+	opened, openErr := env.openSessions(ctx, settings)
+	err := <-made
+	set.store, set.notes = opened, append(set.notes, set.models.notes...)
+	if err == nil && openErr != nil {
+		err = usage(openErr)
 	}
 	if err != nil {
 		set.close()
 		return nil, err
 	}
 	return set, nil
+}
+
+// make makes all but the sessions.
+func (s *setup) make(ctx context.Context, dir, system string) (err error) {
+	if s.model, err = s.models.main(ctx); err != nil {
+		return err
+	}
+	if err := s.openTools(ctx, dir); err != nil {
+		return err
+	}
+	if s.summariser, err = s.models.auxiliary(ctx, "compression"); err != nil {
+		return err
+	}
+	if s.title, err = s.models.auxiliary(ctx, "title"); err != nil {
+		return err
+	}
+	if err := s.buildPrompt(system); err != nil {
+		return err
+	}
+	s.guard, err = s.newGuard(nil)
+	return err
 }
 
 // close releases what newSetup opened.
@@ -186,26 +195,16 @@ func (e *environment) noopSize() (int, error) {
 
 // agentOptions are what differs between the agents of one setup.
 type agentOptions struct {
-	system   string // in place of the built prompt
 	listener rondo.Listener
 	// denied is told of each command that is not run.
 	denied func(text string)
 }
 
 func (s *setup) agent(o agentOptions) (*rondo.Agent, error) {
-	tools := s.tools
-	system, refresh, err := s.systemPrompt(o.system, len(tools) > 0)
-	if err != nil {
-		return nil, err
-	}
-	guard, err := s.newGuard(nil)
-	if err != nil {
-		return nil, err
-	}
 	opts := rondo.Options{
-		Model: s.model, Tools: tools, System: system, Store: s.store, Workspace: s.workspace.Dir(),
+		Model: s.model, Tools: s.tools, System: s.prompt.text, Store: s.store, Workspace: s.workspace.Dir(),
 		Limits: s.limits(), Effort: s.settings.Effort, ResultLimits: tool.Limits{SpillDir: s.spill}, Now: s.env.Now,
-		Secrets: s.models.secrets, Context: s.contextOptions(refresh), Approve: approval(guard, o.denied), Hooks: s.hooks,
+		Secrets: s.models.secrets, Context: s.contextOptions(), Approve: approval(s.guard, o.denied), Hooks: s.hooks,
 		Title: s.title,
 	}
 	if o.listener != nil {
