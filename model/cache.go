@@ -81,7 +81,7 @@ func (c *Cache) keep(msgs []*message.Message, e Encoding) {
 }
 
 func (c *Cache) push(msgs []*message.Message, e Encoding) {
-	dst := c.buf
+	dst := roomier(c.buf)
 	if len(dst) > 0 {
 		dst = append(dst, ',')
 	}
@@ -92,6 +92,21 @@ func (c *Cache) push(msgs []*message.Message, e Encoding) {
 	}
 	c.buf = dst
 	c.units = append(c.units, unit{msgs: c.last().msgs + len(msgs), bytes: len(dst)})
+}
+
+// roomier returns buf with room for an ordinary unit. A buffer that is not small
+// grows ahead of append: memory that is made is not touched before it is used,
+// while append clears all that it adds.
+func roomier(buf []byte) []byte {
+	const ordinary, small, large = 2 << 10, 4 << 10, 64 << 10
+	if len(buf) < small || cap(buf)-len(buf) >= ordinary {
+		return buf
+	}
+	factor := 2
+	if cap(buf) < large {
+		factor = 4
+	}
+	return append(make([]byte, 0, factor*cap(buf)), buf...)
 }
 
 func (c *Cache) last() unit {
