@@ -43,11 +43,11 @@ func (s *State) observe(calls []*message.ToolCall, results []Result, l Limits) {
 
 // fingerprint names a call and its result in a few bytes.
 func fingerprint(c *message.ToolCall, result *message.Message) string {
-	text := result.Text()
-	b := make([]byte, 0, len(c.Name)+len(c.Arguments)+len(result.Status)+len(text)+3)
+	var few [512]byte // enough for most, so that it need not be made
+	b := few[:0]
 	for _, s := range [...]string{c.Name, c.Arguments, string(result.Status)} {
 		b = append(append(b, s...), 0)
 	}
-	sum := sha256.Sum256(append(b, text...))
+	sum := sha256.Sum256(append(b, result.Text()...))
 	return hex.EncodeToString(sum[:12])
 }
