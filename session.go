@@ -213,17 +213,27 @@ func (s *Session) checkSaved() {
 	}
 }
 
-// write hands messages to the store, if there is one.
+// write hands messages to the store, if there is one, and the session with the
+// first of them.
 func (s *Session) write(ctx context.Context, msgs []*message.Message, u store.Update, effects []store.Effect) error {
 	if len(msgs) == 0 && len(effects) == 0 && u == (store.Update{}) {
 		return nil
 	}
-	if err := s.create(ctx, msgs); err != nil {
-		return err
-	}
+	s.introduce(msgs)
 	st := s.agent.opts.Store
 	if st == nil {
 		return nil
+	}
+	if !s.stored {
+		started, err := s.create(ctx, msgs, u, effects)
+		if err != nil {
+			return fmt.Errorf("create session %s: %w", s.id, err)
+		}
+		s.stored = true
+		s.entitle(msgs)
+		if started {
+			return nil
+		}
 	}
 	var err error
 	if j, ok := st.(store.Journal); ok && len(effects) > 0 {
@@ -237,25 +247,26 @@ func (s *Session) write(ctx context.Context, msgs []*message.Message, u store.Up
 	return nil
 }
 
-// create adds the session to the store with its first messages.
-func (s *Session) create(ctx context.Context, msgs []*message.Message) error {
-	if s.meta.ID == "" {
-		p := s.model.Profile()
-		now := s.agent.opts.Now()
-		s.meta = store.Session{
-			ID: s.id, Title: titleOf(msgs), Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
-			System: s.system, CreatedAt: now, UpdatedAt: now, Parent: s.parent, Relation: relation(s.parent),
-		}
+// introduce says what the session is, when the first messages are known.
+func (s *Session) introduce(msgs []*message.Message) {
+	if s.meta.ID != "" {
+		return
 	}
-	if s.stored || s.agent.opts.Store == nil {
-		return nil
+	p := s.model.Profile()
+	now := s.agent.opts.Now()
+	s.meta = store.Session{
+		ID: s.id, Title: titleOf(msgs), Workspace: s.agent.opts.Workspace, Provider: p.Provider, Model: p.Model,
+		System: s.system, CreatedAt: now, UpdatedAt: now, Parent: s.parent, Relation: relation(s.parent),
 	}
-	if err := s.agent.opts.Store.Create(ctx, s.meta); err != nil {
-		return fmt.Errorf("create session %s: %w", s.id, err)
+}
+
+// create adds the session to the store. Some stores take its first messages in
+// the same step, and it has started then.
+func (s *Session) create(ctx context.Context, msgs []*message.Message, u store.Update, effects []store.Effect) (started bool, err error) {
+	if st, ok := s.agent.opts.Store.(store.Starter); ok && len(effects) == 0 {
+		return true, st.Start(ctx, s.meta, msgs, u)
 	}
-	s.stored = true
-	s.entitle(msgs)
-	return nil
+	return false, s.agent.opts.Store.Create(ctx, s.meta)
 }
 
 // say puts the user's message at the end of the history. What an interruption

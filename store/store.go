@@ -102,6 +102,13 @@ type Store interface {
 	Close() error
 }
 
+// Starter is a Store that begins sessions in one step.
+type Starter interface {
+	// Start is Create and then Append in one transaction: a crash leaves no
+	// session without messages.
+	Start(ctx context.Context, s Session, msgs []*message.Message, u Update) error
+}
+
 // Error lists the sessions that the reference fits.
 func (e *AmbiguousError) Error() string {
 	s := "session " + e.Ref + " is ambiguous: it may be"

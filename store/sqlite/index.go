@@ -33,6 +33,26 @@ const (
 	sqlEntered = "DELETE FROM unindexed WHERE key <= ?"
 )
 
+// writeTexts is write for what may add texts; those that wait are entered when
+// they are many.
+func (s *Store) writeTexts(ctx context.Context, f func(*conn) error) error {
+	due := false
+	err := s.write(ctx, func(c *conn) error {
+		if err := f(c); err != nil {
+			return err
+		}
+		if due = s.unseen >= indexEvery; due {
+			s.unseen = 0
+		}
+		return nil
+	})
+	if err == nil && due {
+		// The messages are saved: that the index waits is for a search to tell.
+		_ = s.indexAll(ctx)
+	}
+	return err
+}
+
 // catchUp brings the index up to date.
 func (s *Store) catchUp(ctx context.Context) error {
 	waiting := false

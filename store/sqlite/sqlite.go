@@ -63,6 +63,7 @@ type Store struct {
 
 var (
 	_ store.Store    = (*Store)(nil)
+	_ store.Starter  = (*Store)(nil)
 	_ store.Searcher = (*Store)(nil)
 )
 

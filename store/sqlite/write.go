@@ -55,6 +55,24 @@ func (s *Store) Create(ctx context.Context, session store.Session) error {
 	return nil
 }
 
+// Start implements store.Starter.
+func (s *Store) Start(ctx context.Context, session store.Session, msgs []*message.Message, u store.Update) error {
+	if err := cmp.Or(store.CheckNew(session), store.CheckMessages(session.ID, msgs)); err != nil {
+		return err
+	}
+	session.Stamp(s.o.Now())
+	err := s.writeTexts(ctx, func(c *conn) error {
+		if err := create(ctx, c, session); err != nil {
+			return err
+		}
+		return s.extend(ctx, c, session.ID, msgs, u, nil)
+	})
+	if err != nil {
+		return fmt.Errorf("create session %s: %w", session.ID, err)
+	}
+	return nil
+}
+
 func create(ctx context.Context, c *conn, s store.Session) error {
 	old, err := find(ctx, c, s.ID)
 	if err != nil {
@@ -90,47 +108,40 @@ func (s *Store) Record(ctx context.Context, id string, msgs []*message.Message, 
 	if err := cmp.Or(store.CheckMessages(id, msgs), store.CheckEffects(id, effects)); err != nil {
 		return err
 	}
-	var due bool
-	err := s.write(ctx, func(c *conn) error {
-		texts := 0
-		at, err := s.advance(ctx, c, id, len(msgs), u)
-		if err != nil {
-			return err
-		}
-		if err := amend(ctx, c, at.n, u); err != nil {
-			return err
-		}
-		for i, m := range msgs {
-			key := firstKey(at.n) + at.messages + int64(i)
-			if err := insert(c, key, m); err != nil {
-				return err
-			}
-			if store.SearchText(m) == "" {
-				continue
-			}
-			if err := c.exec(sqlWait, key); err != nil {
-				return err
-			}
-			texts++
-		}
-		if err := writeEffects(c, at.n, effects); err != nil {
-			return err
-		}
-		at.messages += int64(len(msgs))
-		s.cached = at
-		s.unseen += texts
-		if due = s.unseen >= indexEvery; due {
-			s.unseen = 0
-		}
-		return nil
-	})
+	err := s.writeTexts(ctx, func(c *conn) error { return s.extend(ctx, c, id, msgs, u, effects) })
 	if err != nil {
 		return fmt.Errorf("append to session %s: %w", id, err)
 	}
-	if due {
-		// The messages are saved: that the index waits is for a search to tell.
-		_ = s.indexAll(ctx)
+	return nil
+}
+
+// extend adds to a session within a transaction.
+func (s *Store) extend(ctx context.Context, c *conn, id string, msgs []*message.Message, u store.Update, effects []store.Effect) error {
+	at, err := s.advance(ctx, c, id, len(msgs), u)
+	if err != nil {
+		return err
 	}
+	if err := amend(ctx, c, at.n, u); err != nil {
+		return err
+	}
+	for i, m := range msgs {
+		key := firstKey(at.n) + at.messages + int64(i)
+		if err := insert(c, key, m); err != nil {
+			return err
+		}
+		if store.SearchText(m) == "" {
+			continue
+		}
+		if err := c.exec(sqlWait, key); err != nil {
+			return err
+		}
+		s.unseen++
+	}
+	if err := writeEffects(c, at.n, effects); err != nil {
+		return err
+	}
+	at.messages += int64(len(msgs))
+	s.cached = at
 	return nil
 }
 

@@ -24,6 +24,7 @@ func Suite(t *testing.T, open func(t *testing.T) store.Store) {
 		test func(*testing.T, store.Store)
 	}{
 		{"what is appended is loaded in order", appendLoad},
+		{"a session starts with its first messages, or not at all", started},
 		{"updates change what they name and add usage", updates},
 		{"bad input is refused and leaves nothing behind", refusals},
 		{"sessions are found by id, prefix, title and last", find},
