@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"slices"
+
 	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/rondo-engine/rondo/message"
@@ -17,7 +19,8 @@ type call struct {
 	index    int // as the server counts, noIndex when it does not
 	number   int // as we count
 	pieces   []string
-	shown    int // pieces that were passed on
+	one      [1]string // room for the usual number of pieces
+	shown    int       // pieces that were passed on
 	told     bool
 	extra    jsontext.Value
 }
@@ -68,6 +71,7 @@ func (cs *calls) find(p *piece) *call {
 
 func (cs *calls) open(p *piece) *call {
 	c := &call{index: p.index, number: len(*cs)}
+	c.pieces = c.one[:0]
 	*cs = append(*cs, c)
 	return c
 }
@@ -151,10 +155,10 @@ func (c *call) show(yield func(model.Delta) bool) bool {
 	return true
 }
 
-// parts returns the calls as parts of a message. Calls that have no id get one
-// that depends on nothing but the reply.
-func (cs calls) parts(origin message.Origin, replyID string) []message.Part {
-	parts := make([]message.Part, 0, len(cs))
+// appendParts appends the calls as parts of a message. Calls that have no id get
+// one that depends on nothing but the reply.
+func (cs calls) appendParts(parts []message.Part, origin message.Origin, replyID string) []message.Part {
+	parts = slices.Grow(parts, len(cs))
 	for _, c := range cs {
 		arguments := joinArguments(c.pieces)
 		id := c.id

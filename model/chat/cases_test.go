@@ -78,6 +78,7 @@ func TestCases(t *testing.T) {
 				want[i].check(t, "whole", collect(p, bytes.NewReader(stream)), fill)
 				want[i].check(t, "cut", collect(p, splitAt(stream, g.SplitAt)), fill)
 				want[i].check(t, "by bytes", decode(p, stream, 1), fill)
+				sameInFull(t, p, string(stream))
 			})
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/rondo-engine/rondo/model"
 	"github.com/rondo-engine/rondo/model/wire"
@@ -42,17 +41,8 @@ func TestRecordedExchanges(t *testing.T) {
 				h.Set(name, value)
 			}
 			r := wire.Response{Status: x.Response.Status, Header: h, Body: strings.NewReader(x.Response.Body)}
-			var o outcome
-			for d, err := range wire.Decode(p, "decode", time.Time{}, r, NewDecoder(p)) {
-				switch {
-				case err != nil:
-					o.err = err
-				case d.Kind == model.DeltaDone:
-					o.reply = d.Reply
-				default:
-					o.deltas = append(o.deltas, d)
-				}
-			}
+			o := readReply(p, r, NewDecoder(p))
+			sameInFull(t, p, x.Response.Body)
 			if (o.err == nil) == (o.reply == nil) {
 				t.Fatal("neither reply nor error, or both")
 			}

@@ -23,7 +23,8 @@ type decoder struct {
 	split   *model.ThinkSplitter // nil where tags are text
 	say     func(model.DeltaKind, string)
 	yield   func(model.Delta) bool
-	gone    bool // nobody listens any more
+	gone    bool    // nobody listens any more
+	pieces  []piece // room for those of a chunk
 
 	id, model string
 	text      []byte
@@ -45,19 +46,28 @@ func NewDecoder(p *model.Profile) wire.Decoder {
 		profile: p,
 		origin:  p.Origin(),
 	}
-	d.say = d.emit
 	if p.ThinkTags || p.StartsInThink {
-		d.split = model.NewThinkSplitter(p.StartsInThink)
+		d.split, d.say = model.NewThinkSplitter(p.StartsInThink), d.emit
 	}
 	return d
 }
 
 // Event takes one chunk.
 func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) (done bool, err error) {
-	d.yield = yield
-	if h, ok := scan(data); ok && d.takeHot(&h) {
-		return false, nil
+	if name != "error" {
+		h, ok := scan(data, d.pieces)
+		d.pieces = h.calls
+		if ok {
+			d.yield = yield
+			return false, d.takeHot(&h)
+		}
 	}
+	return d.full(name, data, yield)
+}
+
+// full takes a chunk of any kind.
+func (d *decoder) full(name string, data []byte, yield func(model.Delta) bool) (done bool, err error) {
+	d.yield = yield
 	data = bytes.TrimSpace(data)
 	if len(data) == 0 {
 		return false, nil
@@ -118,18 +128,8 @@ func (d *decoder) Whole(body []byte, yield func(model.Delta) bool) error {
 // Finished reports that all of the message is there.
 func (d *decoder) Finished() bool { return d.finish != "" }
 
-// takeHot takes the usual chunk. It reports false when that is not one after all.
-func (d *decoder) takeHot(h *hot) bool {
-	if h.arguments != nil {
-		c := d.calls.at(h.index)
-		if c == nil {
-			return false
-		}
-		if s := wire.Unescape(h.arguments); s != "" {
-			c.pieces = append(c.pieces, s)
-			d.gone = !c.show(d.yield)
-		}
-	}
+// takeHot takes the usual chunk, to the same effect as take.
+func (d *decoder) takeHot(h *hot) error {
 	d.named(h.id, h.model)
 	d.count(h.usage)
 	if len(h.thought) > 0 {
@@ -138,7 +138,10 @@ func (d *decoder) takeHot(h *hot) bool {
 	if len(h.content) > 0 {
 		d.addText(d.half.Unescape(h.content))
 	}
-	return true
+	for i := range h.calls {
+		d.takeCall(&h.calls[i])
+	}
+	return d.takeFinish(wire.Unescape(h.finish))
 }
 
 func (d *decoder) named(id, name []byte) {
@@ -188,13 +191,18 @@ func (d *decoder) choose(c *choice) error {
 	if saysSomething(c.Error) {
 		return d.failed(wrapError(c.Error))
 	}
-	if c.Finish == "" {
+	return d.takeFinish(string(c.Finish))
+}
+
+// takeFinish takes a finish reason, empty for none.
+func (d *decoder) takeFinish(reason string) error {
+	if reason == "" {
 		return nil
 	}
 	d.endText()
-	switch f := readFinish(string(c.Finish)); {
+	switch f := readFinish(reason); {
 	case f == model.FinishError:
-		return d.stopped(string(c.Finish))
+		return d.stopped(reason)
 	case d.finish == model.FinishLength, d.finish == model.FinishContentFilter: // these stand
 	default:
 		d.finish = f

@@ -62,6 +62,7 @@ func TestStreams(t *testing.T) {
 		{"message's signature", []string{d(`{"content":"a","extra_content":{"google":{"thought_signature":"s"}}}`, "stop")}, `text "a" (chat.extra_content {"google":{"thought_signature":"s"}}); stop`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			sameInFull(t, testProfile(), string(sse(c.chunks...)))
 			for _, n := range []int{0, 1} {
 				o := decode(testProfile(), sse(c.chunks...), n)
 				if got := o.String(); got != c.want {
@@ -105,7 +106,9 @@ func TestCallsInStreams(t *testing.T) {
 			for _, call := range c.calls {
 				chunks = append(chunks, deltaChunk(`{"content":null,"tool_calls":[`+call+`]}`, ""))
 			}
-			o := decode(testProfile(), sse(append(chunks, deltaChunk(`{}`, "tool_calls"), "[DONE]")...), 0)
+			stream := sse(append(chunks, deltaChunk(`{}`, "tool_calls"), "[DONE]")...)
+			sameInFull(t, testProfile(), string(stream))
+			o := decode(testProfile(), stream, 0)
 			if o.err != nil {
 				t.Fatal(o.err)
 			}

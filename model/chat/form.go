@@ -91,8 +91,7 @@ func textOf(v jsontext.Value) string {
 	case 'n', 0:
 		return ""
 	case '"':
-		b, _ := jsontext.AppendUnquote(nil, v) // broken UTF-8 comes back mended
-		return string(b)
+		return wire.Unescape(v[1 : len(v)-1])
 	}
 	return string(v)
 }

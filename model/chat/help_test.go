@@ -37,8 +37,12 @@ func decode(p *model.Profile, body []byte, n int) outcome {
 }
 
 func collect(p *model.Profile, src io.Reader) outcome {
+	return readReply(p, wire.Response{Body: src}, NewDecoder(p))
+}
+
+func readReply(p *model.Profile, r wire.Response, dec wire.Decoder) outcome {
 	var o outcome
-	for d, err := range wire.Decode(p, "decode", time.Time{}, wire.Response{Body: src}, NewDecoder(p)) {
+	for d, err := range wire.Decode(p, "decode", time.Time{}, r, dec) {
 		switch {
 		case err != nil:
 			o.err = err

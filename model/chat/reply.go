@@ -70,17 +70,19 @@ func (d *decoder) parts() []message.Part {
 		}
 		parts[0].State = d.state(stateDetails, d.details.json())
 	}
-	calls := d.calls.parts(d.origin, d.id)
 	if len(d.text) > 0 {
 		p := message.Text(string(d.text))
 		if d.extra != nil {
 			p.State = d.state(stateExtra, string(d.extra))
 		}
 		parts = append(parts, p)
-	} else if d.extra != nil && len(calls) > 0 && calls[0].State == nil {
-		calls[0].State = d.state(stateExtra, string(d.extra))
 	}
-	return append(parts, calls...)
+	first := len(parts)
+	parts = d.calls.appendParts(parts, d.origin, d.id)
+	if d.extra != nil && len(d.text) == 0 && len(d.calls) > 0 && parts[first].State == nil {
+		parts[first].State = d.state(stateExtra, string(d.extra))
+	}
+	return parts
 }
 
 func (d *decoder) state(kind, data string) *message.State {

@@ -1,24 +1,30 @@
 package chat
 
-import "github.com/rondo-engine/rondo/model/wire"
+import (
+	"bytes"
 
-// hot is what nearly all chunks bring: a piece of content, of reasoning, or of
-// the arguments of a call that was begun before. Strings are still escaped,
-// without their quotes, and point into the chunk; nil stands for none.
+	"github.com/rondo-engine/rondo/model/wire"
+)
+
+// hot is what nearly all chunks bring: a piece of content or of reasoning, calls
+// that open or go on, the finish reason, the usage. Strings in bytes are still
+// escaped, without their quotes, and point into the chunk; nil stands for none.
 type hot struct {
 	id, model []byte
 	content   []byte
 	thought   []byte
-	arguments []byte
+	calls     []piece
+	finish    []byte
 	usage     []byte // as it is
-	index     int    // of the call
 }
 
 // scan reads a chunk that brings nothing but what hot can hold. It reports
-// false for all others, which is no judgement on them.
-func scan(data []byte) (h hot, ok bool) {
+// false for all others, which is no judgement on them. The calls take the room
+// that pieces has.
+func scan(data []byte, pieces []piece) (h hot, ok bool) {
+	h.calls = pieces[:0]
 	s := wire.NewScanner(data)
-	choices := false
+	choices := 0
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "id":
@@ -26,23 +32,30 @@ func scan(data []byte) (h hot, ok bool) {
 		case "model":
 			h.model = s.Text()
 		case "choices":
-			choices = true
-			s.Expect('[')
-			h.choice(&s)
-			s.Expect(']')
+			choices++
+			h.choices(&s)
 		case "usage":
 			h.usage = s.Value()
 		case "error", "errors", "message", "detail", "x_groq":
 			s.Null()
 		case "object":
-			if string(s.Text()) == "error" {
+			if what := s.Text(); string(what) == "error" || bytes.IndexByte(what, '\\') >= 0 {
 				s.Fail()
 			}
 		default:
 			s.Skip()
 		}
 	})
-	return h, choices && s.Ended()
+	return h, choices == 1 && s.Ended()
+}
+
+// choices reads an array of one choice at most.
+func (h *hot) choices(s *wire.Scanner) {
+	s.Expect('[')
+	if s.Peek() != ']' {
+		h.choice(s)
+	}
+	s.Expect(']')
 }
 
 func (h *hot) choice(s *wire.Scanner) {
@@ -55,9 +68,7 @@ func (h *hot) choice(s *wire.Scanner) {
 		case "delta":
 			h.delta(s)
 		case "finish_reason":
-			if len(s.TextOrNull()) > 0 {
-				s.Fail()
-			}
+			h.finish = s.TextOrNull()
 		case "error", "message", "usage":
 			s.Null()
 		default:
@@ -77,7 +88,7 @@ func (h *hot) delta(s *wire.Scanner) {
 			}
 			h.thought = s.TextOrNull()
 		case "tool_calls":
-			h.calls(s)
+			h.toolCalls(s)
 		case "refusal", "reasoning_text", "thinking", "reasoning_details", "function_call", "extra_content":
 			s.Null()
 		default:
@@ -86,34 +97,39 @@ func (h *hot) delta(s *wire.Scanner) {
 	})
 }
 
-func (h *hot) calls(s *wire.Scanner) {
+func (h *hot) toolCalls(s *wire.Scanner) {
 	if s.Peek() == 'n' {
 		s.Null()
 		return
 	}
-	index := -1
-	s.Expect('[')
+	h.calls = h.calls[:0]
+	s.Array(func() { h.calls = append(h.calls, scanCall(s)) })
+}
+
+func scanCall(s *wire.Scanner) piece {
+	p := piece{index: noIndex}
 	s.Object(func(name []byte) {
 		switch string(name) {
 		case "index":
-			index = s.Digits()
-		case "type":
-			s.Skip()
+			p.index = s.Digits()
+		case "id":
+			p.id = wire.Unescape(s.TextOrNull())
 		case "function":
 			s.Object(func(name []byte) {
-				if string(name) == "arguments" {
-					h.arguments = s.Text()
-				} else {
-					s.Null()
+				switch string(name) {
+				case "name":
+					p.name = wire.Unescape(s.TextOrNull())
+				case "arguments":
+					p.arguments = wire.Unescape(s.TextOrNull())
+				default:
+					s.Skip()
 				}
 			})
-		default:
+		case "custom", "extra_content":
 			s.Null()
+		default:
+			s.Skip()
 		}
 	})
-	s.Expect(']')
-	h.index = index
-	if index < 0 {
-		s.Fail()
-	}
+	return p
 }

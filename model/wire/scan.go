@@ -51,7 +51,8 @@ func (s *Scanner) Expect(c byte) {
 	s.at++
 }
 
-// Object calls member with each name of an object; it must read the value.
+// Object calls member with each name of an object; it must read the value. A
+// name with escapes, which nobody sends, is not as expected.
 func (s *Scanner) Object(member func(name []byte)) {
 	s.Expect('{')
 	if s.Peek() == '}' {
@@ -61,7 +62,8 @@ func (s *Scanner) Object(member func(name []byte)) {
 	for !s.failed {
 		name := s.Text()
 		s.Expect(':')
-		if s.failed {
+		if s.failed || bytes.IndexByte(name, '\\') >= 0 {
+			s.failed = true
 			return
 		}
 		member(name)
@@ -71,6 +73,23 @@ func (s *Scanner) Object(member func(name []byte)) {
 		s.at++
 	}
 	s.Expect('}')
+}
+
+// Array calls element at each element of an array; it must read the value.
+func (s *Scanner) Array(element func()) {
+	s.Expect('[')
+	if s.Peek() == ']' {
+		s.at++
+		return
+	}
+	for !s.failed {
+		element()
+		if s.Peek() != ',' {
+			break
+		}
+		s.at++
+	}
+	s.Expect(']')
 }
 
 // Text reads a string and returns what stands between its quotes.
@@ -85,7 +104,12 @@ func (s *Scanner) Text() []byte {
 			s.at = i + 1
 			return s.data[start:i]
 		case c == '\\':
-			i++
+			n := escape(s.data[i:])
+			if n == 0 {
+				s.failed = true
+				return nil
+			}
+			i += n - 1
 		case c < ' ':
 			s.failed = true
 			return nil
@@ -93,6 +117,23 @@ func (s *Scanner) Text() []byte {
 	}
 	s.failed = true
 	return nil
+}
+
+// escape returns the length of the escape that b begins with, 0 for one that
+// JSON does not have.
+func escape(b []byte) int {
+	switch {
+	case len(b) >= len(`\u0000`) && b[1] == 'u':
+		for _, c := range b[2:6] {
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return 0
+			}
+		}
+		return len(`\u0000`)
+	case len(b) >= len(`\n`) && bytes.IndexByte([]byte(`"\/bfnrt`), b[1]) >= 0:
+		return len(`\n`)
+	}
+	return 0
 }
 
 // TextOrNull is Text where null may stand too; it returns nil for that.
