@@ -122,18 +122,28 @@ func (s *Scanner) Text() []byte {
 // escape returns the length of the escape that b begins with, 0 for one that
 // JSON does not have.
 func escape(b []byte) int {
-	switch {
-	case len(b) >= len(`\u0000`) && b[1] == 'u':
-		for _, c := range b[2:6] {
-			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-				return 0
-			}
-		}
-		return len(`\u0000`)
-	case len(b) >= len(`\n`) && bytes.IndexByte([]byte(`"\/bfnrt`), b[1]) >= 0:
+	if len(b) < len(`\n`) {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
 		return len(`\n`)
+	case 'u':
+		const n = len(`\u0000`)
+		if len(b) >= n && isHex(b[2:n]) {
+			return n
+		}
 	}
 	return 0
+}
+
+func isHex(b []byte) bool {
+	for _, c := range b {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
+		}
+	}
+	return true
 }
 
 // TextOrNull is Text where null may stand too; it returns nil for that.

@@ -28,7 +28,7 @@ func Unescape(raw []byte) string {
 	}
 	quoted := make([]byte, 0, len(raw)+len(`""`))
 	quoted = append(append(append(quoted, '"'), raw...), '"')
-	s, _ := jsontext.AppendUnquote(quoted[:0:0], quoted) // the error tells of what was mended
+	s, _ := jsontext.AppendUnquote(make([]byte, 0, cap(quoted)), quoted) // the error tells of what was mended
 	return string(s)
 }
 
