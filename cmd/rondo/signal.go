@@ -20,33 +20,40 @@ var errSignal = errors.New("stopped by a signal")
 const sameStop = 250 * time.Millisecond
 
 // stopOnSignal returns a context that the first signal ends, so that the run
-// stops cleanly; a second one ends the program at once.
-func stopOnSignal(ctx context.Context, env *environment) (context.Context, func()) {
+// stops cleanly; a second one ends the program at once. To begin to listen takes
+// a moment, and until listening is closed a signal ends the program, too.
+func stopOnSignal(ctx context.Context, env *environment) (_ context.Context, listening <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
-	done := make(chan struct{})
+	begun, done := make(chan struct{}), make(chan struct{})
 	go func() {
-		var first time.Time
-		for {
-			select {
-			case <-done:
-				return
-			case s := <-signals:
-				now := env.Now()
-				if !first.IsZero() && now.Sub(first) > sameStop && s != syscall.SIGPIPE {
-					os.Exit(statusStopped)
-				}
-				if first.IsZero() {
-					first = now
-				}
-				cancel(fmt.Errorf("%w: %v", errSignal, s))
-			}
-		}
+		signals := make(chan os.Signal, 2)
+		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+		defer signal.Stop(signals)
+		close(begun)
+		obey(signals, done, env.Now, cancel)
 	}()
-	return ctx, func() {
-		signal.Stop(signals)
+	return ctx, begun, func() {
 		close(done)
 		cancel(nil)
+	}
+}
+
+// obey calls cancel with each signal until done is closed.
+func obey(signals <-chan os.Signal, done <-chan struct{}, clock func() time.Time, cancel context.CancelCauseFunc) {
+	var first time.Time
+	for {
+		select {
+		case <-done:
+			return
+		case s := <-signals:
+			now := clock()
+			if !first.IsZero() && now.Sub(first) > sameStop && s != syscall.SIGPIPE {
+				os.Exit(statusStopped)
+			}
+			if first.IsZero() {
+				first = now
+			}
+			cancel(fmt.Errorf("%w: %v", errSignal, s))
+		}
 	}
 }
