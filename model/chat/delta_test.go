@@ -101,7 +101,7 @@ func parallelStream(n int) [][]byte {
 }
 
 // readAll feeds chunks to a new decoder.
-func readAll(tb testing.TB, p *model.Profile, d wire.Decoder, chunks [][]byte) *model.Reply {
+func readAll(tb testing.TB, d wire.Decoder, chunks [][]byte) *model.Reply {
 	tb.Helper()
 	yield := func(model.Delta) bool { return true }
 	for _, c := range chunks {
@@ -122,6 +122,17 @@ func BenchmarkParallelCalls(b *testing.B) {
 	p, chunks := testProfile(), parallelStream(8)
 	b.ReportAllocs()
 	for b.Loop() {
-		readAll(b, p, NewDecoder(p), chunks)
+		readAll(b, NewDecoder(p), chunks)
+	}
+}
+
+func TestParallelCallsTakeFewAllocations(t *testing.T) {
+	const calls = 8
+	p, chunks := testProfile(), parallelStream(calls)
+	if n := testing.AllocsPerRun(100, func() { readAll(t, NewDecoder(p), chunks) }); n > 16*calls {
+		t.Errorf("%v allocations for %d calls", n, calls)
+	}
+	if r := readAll(t, NewDecoder(p), chunks); len(r.Message.Calls()) != calls || r.Usage.Input != 58 {
+		t.Errorf("got %+v", r)
 	}
 }
