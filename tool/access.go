@@ -13,6 +13,9 @@ func Conflict(a, b Access) bool {
 		overlap(a.Writes, b.Writes) || overlap(a.Writes, b.Reads) || overlap(a.Reads, b.Writes)
 }
 
+// nothing reports whether such a call disturbs no other.
+func (a Access) nothing() bool { return !a.Exclusive && len(a.Reads) == 0 && len(a.Writes) == 0 }
+
 func overlap(a, b []string) bool {
 	for _, x := range a {
 		for _, y := range b {

@@ -13,25 +13,32 @@ import (
 
 // newBatch works out which job must wait for which.
 func newBatch(ctx context.Context, jobs []Job, opts Options) *batch {
+	n := len(jobs)
 	b := &batch{
-		ctx: ctx, jobs: jobs, opts: opts,
-		slots: make([]slot, len(jobs)), outcomes: make([]Outcome, len(jobs)),
-		ended: make(chan ended, len(jobs)), open: len(jobs),
+		ctx: ctx, jobs: jobs, opts: opts, slots: make([]slot, n), outcomes: make([]Outcome, n),
+		ended: make(chan int, n), open: n, next: make([]int, 0, min(n, opts.Workers)),
 	}
-	access := make([]Access, len(jobs))
+	var access []Access // nil as long as no job touches anything
 	for i := range jobs {
 		s := &b.slots[i]
 		s.sameAs = -1
-		if jobs[i].Answer != nil || len(jobs) == 1 {
+		if jobs[i].Answer != nil || n == 1 {
 			continue
 		}
 		if same := b.original(i); same >= 0 {
 			s.sameAs, s.after = same, []int{same}
 			continue
 		}
-		access[i] = jobs[i].Tool.access(jobs[i].Call.Args)
+		a := jobs[i].Tool.access(jobs[i].Call.Args)
+		if access == nil {
+			if a.nothing() {
+				continue
+			}
+			access = make([]Access, n)
+		}
+		access[i] = a
 		for j := range i {
-			if b.runs(j) && Conflict(access[j], access[i]) {
+			if b.runs(j) && Conflict(access[j], a) {
 				s.after = append(s.after, j)
 			}
 		}
@@ -69,10 +76,10 @@ func (b *batch) sameCall(i, j int) bool {
 // canonical returns the arguments of job i in canonical form, which is worked
 // out once.
 func (b *batch) canonical(i int) []byte {
-	if b.slots[i].canonical == nil {
-		b.slots[i].canonical = canonical(b.jobs[i].Call.Args)
+	if b.slots[i].args == nil {
+		b.slots[i].args = canonical(b.jobs[i].Call.Args)
 	}
-	return b.slots[i].canonical
+	return b.slots[i].args
 }
 
 // PanicError is a panic of a tool.
@@ -106,29 +113,29 @@ func run(ctx context.Context, t *Tool, call Call) (res Result, err error) {
 
 // outcome words how a call that has returned ended. limit is the limit that it
 // overran, 0 if it did not.
-func outcome(ctx context.Context, t *Tool, limit time.Duration, e ended) Outcome {
-	if e.err == nil {
-		if e.result.Status == "" {
-			e.result.Status = message.StatusOK
+func outcome(ctx context.Context, t *Tool, limit time.Duration, res Result, err error) Outcome {
+	if err == nil {
+		if res.Status == "" {
+			res.Status = message.StatusOK
 		}
-		return Outcome{Result: e.result}
+		return Outcome{Result: res}
 	}
-	if ctx.Err() == nil && limit > 0 && errors.Is(e.err, context.DeadlineExceeded) {
-		return timedOut(t, limit, e.result.Text, e.err)
+	if ctx.Err() == nil && limit > 0 && errors.Is(err, context.DeadlineExceeded) {
+		return timedOut(t, limit, res.Text, err)
 	}
-	if !errors.Is(e.err, context.Canceled) {
-		e.result.Text = joinText(e.result.Text, e.err.Error())
+	if !errors.Is(err, context.Canceled) {
+		res.Text = joinText(res.Text, err.Error())
 	}
 	if ctx.Err() != nil {
-		return interrupted(e.result.Text, true, e.err)
+		return interrupted(res.Text, true, err)
 	}
-	if e.result.Text == "" {
-		e.result.Text = e.err.Error()
+	if res.Text == "" {
+		res.Text = err.Error()
 	}
-	if e.result.Status == "" {
-		e.result.Status = message.StatusError
+	if res.Status == "" {
+		res.Status = message.StatusError
 	}
-	return Outcome{Result: e.result, Err: e.err}
+	return Outcome{Result: res, Err: err}
 }
 
 func timedOut(t *Tool, limit time.Duration, text string, cause error) Outcome {

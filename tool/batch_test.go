@@ -71,17 +71,3 @@ func TestProgressIsNeverNil(t *testing.T) {
 		t.Errorf("progress %q", got)
 	}
 }
-
-func BenchmarkExecuteOne(b *testing.B)   { benchmarkExecute(b, 1) }
-func BenchmarkExecuteEight(b *testing.B) { benchmarkExecute(b, 8) }
-
-func benchmarkExecute(b *testing.B, n int) {
-	jobs := make([]Job, n)
-	for i := range jobs {
-		jobs[i] = Job{Tool: echo("noop"), Call: Call{Args: []byte("{}")}}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		Execute(b.Context(), jobs, Options{})
-	}
-}

@@ -89,6 +89,9 @@ func (o Options) withDefaults() Options {
 // result is dropped, and calls that conflict with it are not run. When ctx ends,
 // outcomes that are known are kept and all others are StatusInterrupted; Execute
 // then returns within Options.Grace, also when a tool ignores its context.
+//
+// The jobs must not be changed any more: a goroutine that was left behind may
+// still look at its own.
 func Execute(ctx context.Context, jobs []Job, opts Options) []Outcome {
 	b := newBatch(ctx, jobs, opts.withDefaults())
 	b.answer()
@@ -108,30 +111,36 @@ func Execute(ctx context.Context, jobs []Job, opts Options) []Outcome {
 	return b.outcomes
 }
 
-// batch is the state of one Execute. All of it belongs to one goroutine; the
-// calls only send to ended.
+// batch is the state of one Execute. All of it belongs to one goroutine, but for
+// what the calls hand in.
 type batch struct {
 	ctx      context.Context
 	jobs     []Job
 	opts     Options
 	slots    []slot
 	outcomes []Outcome
-	ended    chan ended
-	open     int // slots without an outcome
+	ended    chan int // the jobs whose calls have returned
+	open     int      // slots without an outcome
 	running  int
-	next     []int // what launch is about to begin
+	next     []int       // what launch is about to begin
+	timer    *time.Timer // see after
 }
 
 // slot is where a job stands.
 type slot struct {
 	state  state
-	after  []int // the earlier jobs that it must wait for
-	sameAs int   // the earlier job that is the same call; -1 for none
+	sameAs int    // the earlier job that is the same call; -1 for none
+	after  []int  // the earlier jobs that it must wait for
+	args   []byte // what batch.canonical found out
+
+	// Of a call that was begun:
 	begun  time.Time
-	limit  time.Duration // 0 for none
+	ctx    context.Context
 	cancel context.CancelFunc
-	// canonical is what batch.canonical found out.
-	canonical []byte
+	// What it hands in belongs to its own goroutine until that has sent to
+	// batch.ended; of a call that was abandoned it is not read at all.
+	result Result
+	err    error
 }
 
 type state uint8
@@ -142,13 +151,6 @@ const (
 	finished
 	abandoned // timed out without returning
 )
-
-// ended is what a call hands in.
-type ended struct {
-	job    int
-	result Result
-	err    error
-}
 
 // answer settles the jobs that are not to be run.
 func (b *batch) answer() {
@@ -227,30 +229,35 @@ func copyOf(original Call, o Outcome) Outcome {
 
 func (b *batch) begin(i int) {
 	s := &b.slots[i]
-	t := b.jobs[i].Tool
-	s.limit = t.Timeout
-	if s.limit <= 0 && !t.Interactive {
-		s.limit = b.opts.Timeout
+	s.state, s.begun = running, time.Now()
+	if limit := b.limit(i); limit > 0 {
+		s.ctx, s.cancel = context.WithDeadline(b.ctx, s.begun.Add(limit))
+	} else {
+		s.ctx, s.cancel = context.WithCancel(b.ctx)
 	}
-	ctx, cancel := b.context(s.limit)
-	s.state, s.begun, s.cancel = running, time.Now(), cancel
 	b.running++
 	b.opts.Started(i)
-	call := b.jobs[i].Call
-	call.Progress = whileRunning(ctx, call.Progress)
-	go func() {
-		e := ended{job: i, err: errExited}
-		defer func() { b.ended <- e }()
-		e.result, e.err = run(ctx, t, call)
-	}()
+	go b.run(i)
 }
 
-// context is the context of a call with the given limit, 0 for none.
-func (b *batch) context(limit time.Duration) (context.Context, context.CancelFunc) {
-	if limit > 0 {
-		return context.WithTimeout(b.ctx, limit)
+// limit returns how long job i may run, 0 if there is no limit.
+func (b *batch) limit(i int) time.Duration {
+	switch t := b.jobs[i].Tool; {
+	case t.Timeout > 0:
+		return t.Timeout
+	case t.Interactive:
+		return 0
 	}
-	return context.WithCancel(b.ctx)
+	return b.opts.Timeout
+}
+
+// run runs job i and hands in what comes of it, in a goroutine of its own.
+func (b *batch) run(i int) {
+	s, call := &b.slots[i], b.jobs[i].Call
+	call.Progress = whileRunning(s.ctx, call.Progress)
+	s.err = errExited
+	defer func() { b.ended <- i }()
+	s.result, s.err = run(s.ctx, b.jobs[i].Tool, call)
 }
 
 // whileRunning makes progress silent once ctx has ended.
@@ -266,68 +273,81 @@ func whileRunning(ctx context.Context, progress func(string)) func(string) {
 func (b *batch) wait() {
 	var expired <-chan time.Time
 	if next, ok := b.nextLimit(); ok {
-		timer := time.NewTimer(time.Until(next))
-		defer timer.Stop()
-		expired = timer.C
+		expired = b.after(time.Until(next))
 	}
 	select {
-	case e := <-b.ended:
-		b.take(e)
+	case i := <-b.ended:
+		b.take(i)
 	case <-b.ctx.Done():
 	case <-expired:
 		b.expire()
 	}
 }
 
+// after is time.After with the one timer of the batch: the channel is good until
+// the next call. The timer needs no stop once nobody waits for it.
+func (b *batch) after(d time.Duration) <-chan time.Time {
+	if b.timer == nil {
+		b.timer = time.NewTimer(d)
+	} else {
+		b.timer.Reset(d)
+	}
+	return b.timer.C
+}
+
 // take settles a call that has returned. What comes from a call that was given
 // up is dropped.
-func (b *batch) take(e ended) {
-	if b.slots[e.job].state != running {
+func (b *batch) take(i int) {
+	s := &b.slots[i]
+	if s.state != running {
 		return
 	}
-	s := &b.slots[e.job]
-	overran := s.limit
-	if time.Since(s.begun) < s.limit {
+	overran := b.limit(i)
+	if time.Since(s.begun) < overran {
 		overran = 0
 	}
-	b.settle(e.job, finished, outcome(b.ctx, b.jobs[e.job].Tool, overran, e))
+	b.settle(i, finished, outcome(b.ctx, b.jobs[i].Tool, overran, s.result, s.err))
 }
 
 // nextLimit returns when the first of the running calls has overrun its limit
 // and the grace after it.
 func (b *batch) nextLimit() (next time.Time, ok bool) {
 	for i := range b.slots {
-		s := &b.slots[i]
-		if s.state != running || s.limit <= 0 {
-			continue
-		}
-		if end := s.begun.Add(s.limit + b.opts.Grace); !ok || end.Before(next) {
+		if end, limited := b.overrun(i); limited && (!ok || end.Before(next)) {
 			next, ok = end, true
 		}
 	}
 	return next, ok
 }
 
+// overrun returns when job i has overrun its limit and the grace after it; false
+// if it does not run or has no limit.
+func (b *batch) overrun(i int) (end time.Time, limited bool) {
+	if b.slots[i].state != running {
+		return time.Time{}, false
+	}
+	limit := b.limit(i)
+	return b.slots[i].begun.Add(limit + b.opts.Grace), limit > 0
+}
+
 // expire gives up the calls that have overrun.
 func (b *batch) expire() {
 	now := time.Now()
 	for i := range b.slots {
-		s := &b.slots[i]
-		if s.state == running && s.limit > 0 && !now.Before(s.begun.Add(s.limit+b.opts.Grace)) {
-			b.settle(i, abandoned, timedOut(b.jobs[i].Tool, s.limit, "", errNoReturn))
+		if end, limited := b.overrun(i); limited && !now.Before(end) {
+			b.settle(i, abandoned, timedOut(b.jobs[i].Tool, b.limit(i), "", errNoReturn))
 		}
 	}
 }
 
 // cancel ends the batch: running calls have the grace to hand in what they have.
 func (b *batch) cancel() {
-	timer := time.NewTimer(b.opts.Grace)
-	defer timer.Stop()
+	expired := b.after(b.opts.Grace)
 	for over := false; b.running > 0 && !over; {
 		select {
-		case e := <-b.ended:
-			b.take(e)
-		case <-timer.C:
+		case i := <-b.ended:
+			b.take(i)
+		case <-expired:
 			over = true
 		}
 	}
