@@ -1,8 +1,7 @@
 package tool
 
 import (
-	"bytes"
-	"io"
+	"maps"
 	"slices"
 
 	"github.com/go-json-experiment/json"
@@ -13,9 +12,18 @@ import (
 // of an object that are of plain types without further conditions. It says
 // only that arguments fit; where it does not, the whole schema has the word.
 type flat struct {
-	types    map[string]string // by name of the member: string, integer, boolean or number
-	required []string
+	members  []member
+	required uint64 // bit i stands for members[i]
 }
+
+// member is a plain member of an object.
+type member struct {
+	name string
+	typ  string // string, integer, boolean or number
+}
+
+// maxFlat is how many plain members are looked at: a bit each.
+const maxFlat = 64
 
 // flatRoot is all that the root of such a schema may hold.
 type flatRoot struct {
@@ -37,82 +45,78 @@ type flatMember struct {
 	Type        string         `json:"type"`
 }
 
-// newFlat returns nil if the schema asks for more than that.
+// newFlat returns nil if the schema asks for more than that, of all arguments.
 func newFlat(raw []byte) *flat {
 	var root flatRoot
 	if json.Unmarshal(raw, &root, json.RejectUnknownMembers(true)) != nil || root.Type != "object" {
 		return nil
 	}
-	f := &flat{types: make(map[string]string, len(root.Properties)), required: root.Required}
-	for name, property := range root.Properties {
+	f := new(flat)
+	for _, name := range slices.Sorted(maps.Keys(root.Properties)) {
 		var p flatMember
-		if json.Unmarshal(property, &p, json.RejectUnknownMembers(true)) != nil {
+		if json.Unmarshal(root.Properties[name], &p, json.RejectUnknownMembers(true)) != nil || len(f.members) == maxFlat {
 			continue // it asks for more
 		}
 		switch p.Type {
 		case "string", "integer", "boolean", "number":
-			f.types[name] = p.Type
+			f.members = append(f.members, member{name, p.Type})
 		}
+	}
+	for _, name := range root.Required {
+		i := f.index([]byte(name))
+		if i < 0 {
+			return nil
+		}
+		f.required |= 1 << i
 	}
 	return f
 }
 
-// fits reports whether args certainly fit: each member is known and of its
-// type, none stands there twice, and none that is required is missing.
+// index returns the place of the member of that name; -1 if there is none.
+func (f *flat) index(name []byte) int {
+	return slices.IndexFunc(f.members, func(m member) bool { return m.name == string(name) })
+}
+
+// fits reports whether args certainly fit: they are valid JSON, each member is
+// known and of its type, none stands there twice, and none that is required is
+// missing.
 func (f *flat) fits(args []byte) bool {
-	dec := jsontext.NewDecoder(bytes.NewReader(args))
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '{' {
+	s := scanner{data: args}
+	if !s.token('{') {
 		return false
 	}
-	missing := len(f.required)
-	for dec.PeekKind() == '"' {
-		tok, err := dec.ReadToken()
-		if err != nil {
+	var seen uint64
+	for first := true; !s.token('}'); first = false {
+		if !first && !s.token(',') {
 			return false
 		}
-		name := tok.String()
-		if slices.Contains(f.required, name) {
-			missing--
+		s.space()
+		name, ok := s.name()
+		if !ok {
+			return false
 		}
-		typ, known := f.types[name]
-		if !known || !fitsType(dec, typ) {
+		i := f.index(name)
+		if i < 0 || seen&(1<<i) != 0 {
+			return false
+		}
+		seen |= 1 << i
+		s.space()
+		if !s.fits(f.members[i].typ) {
 			return false
 		}
 	}
-	if tok, err := dec.ReadToken(); err != nil || tok.Kind() != '}' {
-		return false
-	}
-	_, err := dec.ReadToken()
-	return missing == 0 && err == io.EOF
+	return s.ended() && seen&f.required == f.required
 }
 
-func fitsType(dec *jsontext.Decoder, typ string) bool {
-	switch kind := dec.PeekKind(); typ {
+// fits reads a value and reports whether it is one of the plain type.
+func (s *scanner) fits(typ string) bool {
+	switch typ {
 	case "string":
-		if kind != '"' {
-			return false
-		}
+		_, ok := s.text()
+		return ok
 	case "boolean":
-		if kind != 't' && kind != 'f' {
-			return false
-		}
-	default:
-		if kind != '0' {
-			return false
-		}
+		return s.word("true") || s.word("false")
 	}
-	tok, err := dec.ReadToken()
-	if err != nil {
-		return false
-	}
-	return typ != "integer" || isPlainInteger(tok.String())
-}
-
-func isPlainInteger(number string) bool {
-	for i := range len(number) {
-		if c := number[i]; (c < '0' || c > '9') && (c != '-' || i > 0) {
-			return false
-		}
-	}
-	return true
+	whole, ok := s.number()
+	return ok && (whole || typ == "number")
 }

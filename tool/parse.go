@@ -38,28 +38,27 @@ func ParseArguments(raw string, cut bool) (stdjson.RawMessage, error) {
 	if !utf8.ValidString(text) {
 		text = strings.ToValidUTF8(text, "\ufffd")
 	}
-	syntaxErr := syntaxError(text)
-	if syntaxErr == nil {
-		return unwrap(text)
+	if whole := jsontext.Value(text); whole.IsValid(lenient) {
+		return unwrap(whole)
 	}
 	if cut {
 		return nil, ErrCut
 	}
 	if fixed, ok := repair(text); ok {
-		return unwrap(fixed)
+		return unwrap([]byte(fixed))
 	}
-	return nil, syntaxErr
+	return nil, syntaxError(text)
 }
 
 // unwrap returns the object that the valid JSON in text is or holds.
-func unwrap(text string) (stdjson.RawMessage, error) {
+func unwrap(text []byte) (stdjson.RawMessage, error) {
 	for range 3 {
 		switch text[0] {
 		case '{':
-			return stdjson.RawMessage(text), nil
+			return text, nil
 		case '"':
 			var inner string
-			if err := json.Unmarshal([]byte(text), &inner, lenient); err != nil {
+			if err := json.Unmarshal(text, &inner, lenient); err != nil {
 				return nil, fmt.Errorf("the arguments are a JSON string that cannot be read: %w", err)
 			}
 			if inner = strings.TrimSpace(inner); inner == "" {
@@ -68,13 +67,13 @@ func unwrap(text string) (stdjson.RawMessage, error) {
 			if syntaxError(inner) != nil {
 				return nil, errors.New("the arguments are a JSON string, want a JSON object")
 			}
-			text = inner
+			text = []byte(inner)
 		case '[':
 			var inner []jsontext.Value
-			if err := json.Unmarshal([]byte(text), &inner, lenient); err != nil || len(inner) != 1 {
+			if err := json.Unmarshal(text, &inner, lenient); err != nil || len(inner) != 1 {
 				return nil, fmt.Errorf("the arguments are a JSON array of %d elements, want one JSON object", len(inner))
 			}
-			text = string(inner[0])
+			text = inner[0]
 		case 'n':
 			return stdjson.RawMessage("{}"), nil
 		default:
@@ -137,15 +136,6 @@ func sameObject(a, b string) (string, bool) {
 		return b, true
 	}
 	return "", false
-}
-
-// canonical returns JSON in the one form that equal values share.
-func canonical(raw []byte) []byte {
-	v := jsontext.Value(bytes.Clone(raw))
-	if err := v.Canonicalize(lenient); err != nil {
-		return raw
-	}
-	return v
 }
 
 // unfence takes a Markdown code fence off.

@@ -133,6 +133,9 @@ func (r *Registry) Prepare(name, arguments string, cut bool) (*Tool, stdjson.Raw
 	if err != nil {
 		return nil, nil, err
 	}
+	if args, ok := e.schema.ready(arguments); ok {
+		return e.tool, args, nil
+	}
 	args, err := ParseArguments(arguments, cut)
 	if err != nil {
 		return e.tool, nil, fmt.Errorf("%s: %w", e.tool.Name, err)

@@ -64,6 +64,17 @@ func newLazySchema(raw stdjson.RawMessage) *lazySchema {
 	}
 }
 
+// ready returns the arguments of a call as JSON if they need neither repair nor
+// the whole schema, as most do.
+func (l *lazySchema) ready(arguments string) (args stdjson.RawMessage, ok bool) {
+	f := l.flat()
+	if f == nil {
+		return nil, false
+	}
+	args = stdjson.RawMessage(strings.TrimSpace(arguments))
+	return args, f.fits(args)
+}
+
 func (l *lazySchema) validate(tool string, args stdjson.RawMessage) (stdjson.RawMessage, error) {
 	if f := l.flat(); f != nil && f.fits(args) {
 		return args, nil
