@@ -175,7 +175,7 @@ func TestAFileIsBegunAnew(t *testing.T) {
 	w := dir.Writer("s")
 	msgs := history(12)
 	for n := 1; n <= len(msgs); n++ {
-		s := of("s", msgs[:n])
+		s := of("s", slices.Clone(msgs[:n]))
 		switch n {
 		case 8: // larger than the head before
 			s.System = strings.Repeat("s", 5000)
@@ -183,10 +183,19 @@ func TestAFileIsBegunAnew(t *testing.T) {
 			if err := os.Remove(dir.File("s") + ".tmp"); err != nil {
 				t.Fatal(err)
 			}
-		case 20:
-			if err := os.WriteFile(dir.File("s")+".tmp", []byte("another's"), 0o600); err != nil {
+		case 20: // another's, of the same size
+			data, err := os.ReadFile(dir.File("s") + ".tmp")
+			if err == nil {
+				err = errors.Join(os.Remove(dir.File("s")+".tmp"), os.WriteFile(dir.File("s")+".tmp", make([]byte, len(data)), 0o600))
+			}
+			if err != nil {
 				t.Fatal(err)
 			}
+		case 22: // as many, but others
+			for i := range msgs[:n] {
+				msgs[i] = message.NewUser("other " + strconv.Itoa(i))
+			}
+			s.Messages = slices.Clone(msgs[:n])
 		}
 		if err := w.Write(t.Context(), s); err != nil {
 			t.Fatal(err)

@@ -22,32 +22,33 @@ const (
 // without moving the messages behind it.
 const page = 1024
 
-// spare is how much memory a writer may keep that it does not need just now.
-const spare = 64 << 10
+// piece is about how much of the messages is encoded before it is written.
+const piece = 16 << 10
 
 // writer writes the file of a session.
 //
 // The file that a new one replaces is kept as the next temporary file. It holds
 // all messages but those of the last two snapshots, so that writing costs what
 // has come since, not what there is: only the head and the end are written anew.
-// For the same reason the writer remembers no more of the messages in their
-// encoded form, the body, than one of the two files lacks.
 type writer struct {
 	file string
 	head []byte
-	body []byte             // the encoded messages, from byte base on
-	base int                // how many bytes of the body both files hold
-	done []*message.Message // the messages of the body
-	gen  int                // counts the bodies that were begun
-	now  copied             // what stands under the file's name
-	last copied             // what stands under the temporary name
+	buf  []byte // encoded messages on their way
+	now  copied // what stands under the file's name
+	last copied // what stands under the temporary name
 }
 
 // copied is a file that this writer wrote.
 type copied struct {
 	info       os.FileInfo // nil for none
-	gen        int
-	head, body int // how many bytes of each it holds, of the body from its beginning
+	head, body int         // how many bytes the head and the messages take
+	msgs       []*message.Message
+}
+
+// begins reports whether what the file holds is the beginning of msgs.
+func (c *copied) begins(msgs []*message.Message) bool {
+	n := len(c.msgs)
+	return n <= len(msgs) && (n == 0 || c.msgs[n-1] == msgs[n-1])
 }
 
 // Write implements Writer.
@@ -61,8 +62,7 @@ func (w *writer) Write(ctx context.Context, s *Snapshot) (err error) {
 	}
 	if w.head, err = appendHead(w.head[:0], s); err == nil {
 		w.pad()
-		w.encode(s.Messages)
-		err = w.replace()
+		err = w.replace(s.Messages)
 	}
 	if err != nil {
 		w.last = copied{}
@@ -89,44 +89,10 @@ func (w *writer) pad() {
 	w.head = append(w.head, bytes.Repeat([]byte{' '}, room-len(w.head))...)
 }
 
-// encode brings the body to hold msgs.
-func (w *writer) encode(msgs []*message.Message) {
-	n := len(w.done)
-	if n > len(msgs) || n > 0 && w.done[n-1] != msgs[n-1] {
-		w.begin()
-	}
-	for i, m := range msgs[len(w.done):] {
-		if len(w.done)+i > 0 {
-			w.body = append(w.body, ',')
-		}
-		w.body = message.AppendJSON(append(w.body, "\n  "...), m)
-	}
-	w.done = msgs
-}
-
-// begin begins a new body. What files hold of the last one is of no use for it.
-func (w *writer) begin() {
-	w.body, w.base, w.done = w.body[:0], 0, nil
-	w.gen++
-}
-
-// forget drops the part of the body that both files hold.
-func (w *writer) forget() {
-	if w.last.info == nil || w.last.gen != w.gen {
-		return
-	}
-	rest := w.body[w.last.body-w.base:]
-	if cap(w.body) > spare && cap(w.body)/4 > len(rest) {
-		w.body = nil
-	}
-	w.body = append(w.body[:0], rest...)
-	w.base = w.last.body
-}
-
 // replace puts a new file in place of the old one and makes that durable. The
 // old one becomes the next temporary file, if the system lets it.
-func (w *writer) replace() error {
-	next, err := w.writeTemp()
+func (w *writer) replace(msgs []*message.Message) error {
+	next, err := w.writeTemp(msgs)
 	if err != nil {
 		return err
 	}
@@ -139,7 +105,6 @@ func (w *writer) replace() error {
 		w.last = w.now
 	}
 	w.now = next
-	w.forget()
 	return syncDir(filepath.Dir(w.file))
 }
 
@@ -148,19 +113,15 @@ func relink(from, to string) bool { return os.Remove(to) == nil && os.Link(from,
 
 // writeTemp brings the temporary file to hold what is to be written and syncs
 // it. What it holds already stays.
-func (w *writer) writeTemp() (copied, error) {
-	f, have, err := w.openTemp()
+func (w *writer) writeTemp(msgs []*message.Message) (copied, error) {
+	f, n, body, err := w.openTemp(msgs)
 	if err != nil {
 		return copied{}, err
 	}
-	if have < w.base { // the file is begun, and the writer does not remember all
-		msgs := w.done
-		w.begin()
-		w.encode(msgs)
-	}
+	c := copied{head: len(w.head), msgs: msgs}
 	_, err = f.WriteAt(w.head, 0)
 	if err == nil {
-		_, err = f.WriteAt(append(w.body[have-w.base:], end...), int64(len(w.head)+have))
+		c.body, err = w.writeBody(f, msgs, n, body)
 	}
 	if err == nil {
 		err = f.Sync()
@@ -169,29 +130,74 @@ func (w *writer) writeTemp() (copied, error) {
 	if err = errors.Join(err, statErr, f.Close()); err != nil {
 		return copied{}, errors.Join(err, os.Remove(f.Name()))
 	}
-	return copied{info, w.gen, len(w.head), w.base + len(w.body)}, nil
+	c.info = info
+	return c, nil
 }
 
-// openTemp opens the temporary file. have is how much of the body it holds.
-func (w *writer) openTemp() (f *os.File, have int, err error) {
-	if l := w.last; l.info != nil && l.gen == w.gen && l.head == len(w.head) {
-		f, err := os.OpenFile(w.file+temp, os.O_WRONLY, 0)
-		if err == nil {
-			info, err := f.Stat()
-			if err == nil && os.SameFile(info, l.info) && info.Size() == int64(l.head+l.body+len(end)) {
-				return f, l.body, nil
-			}
-			if err := f.Close(); err != nil {
-				return nil, 0, err
-			}
+// writeBody writes the messages from the nth on, of which those before take body
+// bytes, and what ends the file. It returns how many bytes all of them take.
+func (w *writer) writeBody(f *os.File, msgs []*message.Message, n, body int) (int, error) {
+	w.buf = w.buf[:0]
+	for i, m := range msgs[n:] {
+		if n+i > 0 {
+			w.buf = append(w.buf, ',')
 		}
+		w.buf = message.AppendJSON(append(w.buf, "\n  "...), m)
+		if len(w.buf) < piece {
+			continue
+		}
+		if _, err := f.WriteAt(w.buf, int64(len(w.head)+body)); err != nil {
+			return 0, err
+		}
+		body += len(w.buf)
+		w.buf = w.buf[:0]
 	}
-	f, err = os.OpenFile(w.file+temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	all := body + len(w.buf)
+	_, err := f.WriteAt(append(w.buf, end...), int64(len(w.head)+body))
+	if cap(w.buf) > 4*piece { // one message was large
+		w.buf = nil
+	}
+	return all, err
+}
+
+// openTemp opens the temporary file, which holds the first n of msgs, in body
+// bytes.
+func (w *writer) openTemp(msgs []*message.Message) (f *os.File, n, body int, err error) {
+	if f, err = w.openLast(msgs); f != nil || err != nil {
+		return f, len(w.last.msgs), w.last.body, err
+	}
+	const begin = os.O_CREATE | os.O_TRUNC | os.O_WRONLY
+	f, err = os.OpenFile(w.file+temp, begin, 0o600)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := os.MkdirAll(filepath.Dir(w.file), 0o700); err != nil {
-			return nil, 0, err
+			return nil, 0, 0, err
 		}
-		f, err = os.OpenFile(w.file+temp, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		f, err = os.OpenFile(w.file+temp, begin, 0o600)
 	}
-	return f, 0, err
+	return f, 0, 0, err
+}
+
+// openLast opens the temporary file if it is the one that this writer left, has
+// the right place for the head and holds the beginning of msgs. Otherwise it
+// returns nil.
+func (w *writer) openLast(msgs []*message.Message) (*os.File, error) {
+	l := &w.last
+	if l.info == nil || l.head != len(w.head) || !l.begins(msgs) {
+		return nil, nil
+	}
+	f, err := os.OpenFile(w.file+temp, os.O_WRONLY, 0)
+	if err != nil {
+		return nil, nil // another is made
+	}
+	info, err := f.Stat()
+	if err == nil && untouched(info, l.info) && info.Size() == int64(l.head+l.body+len(end)) {
+		return f, nil
+	}
+	return nil, f.Close()
+}
+
+// untouched reports whether a file is the one that it was and as it was. A new
+// file may get the number of one that was removed.
+func untouched(now, then os.FileInfo) bool {
+	return os.SameFile(now, then) && now.ModTime().Equal(then.ModTime())
 }
