@@ -79,3 +79,36 @@ func TestTextDeltaAllocatesLittle(t *testing.T) {
 		}
 	}
 }
+
+// parallelEvents are a reply of n tool calls as Anthropic streams it.
+func parallelEvents(n int) [][]byte {
+	events := [][]byte{[]byte(`{"type":"message_start","message":{"id":"msg_01XFDUDYJgAACzvnptvVoYEL","type":"message","role":"assistant","model":"claude-sonnet-4-5","content":[],` +
+		`"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":58,"cache_creation_input_tokens":0,"cache_read_input_tokens":0,"output_tokens":1}}}`)}
+	for i := range n {
+		events = append(events,
+			fmt.Appendf(nil, `{"type":"content_block_start","index":%d,"content_block":{"type":"tool_use","id":"toolu_01T1x1fJ34qAmk2tNTrN7U%02d","name":"read","input":{}}}`, i, i),
+			fmt.Appendf(nil, `{"type":"content_block_delta","index":%d,"delta":{"type":"input_json_delta","partial_json":"{\"n\":%d}"}}`, i, i),
+			fmt.Appendf(nil, `{"type":"content_block_stop","index":%d}`, i))
+	}
+	return append(events,
+		[]byte(`{"type":"message_delta","delta":{"stop_reason":"tool_use","stop_sequence":null},"usage":{"output_tokens":96}}`),
+		[]byte(`{"type":"message_stop"}`))
+}
+
+// BenchmarkParallelCalls reads a reply of 8 calls.
+func BenchmarkParallelCalls(b *testing.B) {
+	p, events := testProfile(), parallelEvents(8)
+	yield := func(model.Delta) bool { return true }
+	b.ReportAllocs()
+	for b.Loop() {
+		d := newDecoder(p, nil)
+		for _, data := range events {
+			if _, err := d.Event("", data, yield); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if _, err := d.End(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

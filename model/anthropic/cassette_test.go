@@ -103,6 +103,7 @@ func TestRecordedRepliesComeInAnyChunks(t *testing.T) {
 		if diff := cmp.Diff(want.String(), got.String()); diff != "" {
 			t.Error(diff)
 		}
+		sameInFull(t, c.Response.Body)
 	})
 }
 

@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -58,7 +59,20 @@ func (d *decoder) Event(name string, data []byte, yield func(model.Delta) bool) 
 		d.grow(b, hot.kind, hot.text, yield)
 		return false, nil
 	}
-	if s := strings.TrimSpace(string(data)); s == "" || s == "[DONE]" {
+	if index, call, ok := scanEdge(data); ok {
+		if call != nil {
+			d.begin(index, call, yield)
+		} else {
+			d.closeAt(index, yield)
+		}
+		return d.stopped, nil
+	}
+	return d.full(name, data, yield)
+}
+
+// full takes an event of any kind.
+func (d *decoder) full(name string, data []byte, yield yieldFunc) (done bool, err error) {
+	if s := bytes.TrimSpace(data); len(s) == 0 || string(s) == "[DONE]" {
 		return false, nil
 	}
 	var e event
@@ -82,9 +96,7 @@ func (d *decoder) event(e *event, data []byte, yield yieldFunc) (done bool, err 
 	case "content_block_delta":
 		err = d.delta(int(e.Index), e.Delta, yield)
 	case "content_block_stop":
-		if b := d.lookup(int(e.Index)); b != nil {
-			d.close(b, yield)
-		}
+		d.closeAt(int(e.Index), yield)
 	case "message_delta":
 		d.usage.update(e.Usage)
 		var end ending
@@ -138,9 +150,7 @@ func (d *decoder) whole(content []jsontext.Value, yield yieldFunc) error {
 		if err := d.open(i, raw, tell); err != nil {
 			return err
 		}
-		if b := d.lookup(i); b != nil {
-			d.close(b, tell)
-		}
+		d.closeAt(i, tell)
 	}
 	return nil
 }
@@ -161,16 +171,22 @@ func (d *decoder) lookup(index int) *block {
 	return nil
 }
 
-// open begins the block with that index. A block that is begun twice is the
-// same block, as where message_start had it already; servers that never count
-// on show another by its kind or id.
+// open begins the block with that index.
 func (d *decoder) open(index int, raw jsontext.Value, yield yieldFunc) error {
 	b, err := newBlock(raw)
 	if err != nil {
 		return d.fail(model.ServerError, err)
 	}
+	d.begin(index, b, yield)
+	return nil
+}
+
+// begin takes the block b with that index. A block that is begun twice is the
+// same block, as where message_start had it already; servers that never count
+// on show another by its kind or id.
+func (d *decoder) begin(index int, b *block, yield yieldFunc) {
 	if old := d.lookup(index); old != nil && old.kind == b.kind && (b.id == "" || b.id == old.id) {
-		return nil
+		return
 	}
 	d.add(index, b)
 	switch {
@@ -181,7 +197,6 @@ func (d *decoder) open(index int, raw jsontext.Value, yield yieldFunc) error {
 	case b.kind == blockThinking && len(b.text) > 0:
 		yield(model.Delta{Kind: model.DeltaReasoning, Text: string(b.text)})
 	}
-	return nil
 }
 
 func (d *decoder) add(index int, b *block) {
@@ -281,6 +296,13 @@ func (d *decoder) grow(b *block, kind, escaped []byte, yield yieldFunc) {
 		yield(model.Delta{Kind: model.DeltaReasoning, Text: text})
 	case blockToolUse:
 		yield(model.Delta{Kind: model.DeltaCallArgs, Index: b.call, Text: text})
+	}
+}
+
+// closeAt ends the block with that index, if there is one.
+func (d *decoder) closeAt(index int, yield yieldFunc) {
+	if b := d.lookup(index); b != nil {
+		d.close(b, yield)
 	}
 }
 

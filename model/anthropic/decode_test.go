@@ -30,6 +30,7 @@ func TestDecode(t *testing.T) {
 			}
 			input, want, _ := strings.Cut(string(data), "----\n")
 			got := decode(testProfile(), replyBody(input)).String()
+			sameInFull(t, replyBody(input))
 			if *update {
 				if err := os.WriteFile(file, []byte(input+"----\n"+got), 0o644); err != nil {
 					t.Fatal(err)

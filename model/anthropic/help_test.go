@@ -60,8 +60,12 @@ type readerFunc func(p []byte) (int, error)
 
 func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
 
-func decodeResponse(p *model.Profile, r wire.Response) (o outcome) {
-	for d, err := range wire.Decode(p, opStream, time.Time{}, r, NewDecoder(p)) {
+func decodeResponse(p *model.Profile, r wire.Response) outcome {
+	return decodeBy(NewDecoder(p), p, r)
+}
+
+func decodeBy(by wire.Decoder, p *model.Profile, r wire.Response) (o outcome) {
+	for d, err := range wire.Decode(p, opStream, time.Time{}, r, by) {
 		switch {
 		case err != nil:
 			o.err = err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/go-json-experiment/json"
@@ -63,7 +64,7 @@ func (d *decoder) reply() *model.Reply {
 // may not be whole.
 func (d *decoder) message(cut bool) *message.Message {
 	m := &message.Message{Role: message.Assistant, Origin: d.origin}
-	seen := make(map[string]bool)
+	seen := make(map[string]bool, d.calls)
 	for i, b := range d.blocks {
 		p, ok := b.part(d.origin, cut && i == len(d.blocks)-1)
 		if !ok {
@@ -75,7 +76,7 @@ func (d *decoder) message(cut bool) *message.Message {
 			}
 			seen[p.Call.ID] = true
 		}
-		m.Parts = append(m.Parts, p)
+		m.Parts = append(slices.Grow(m.Parts, len(d.blocks)-i), p)
 	}
 	return m
 }

@@ -54,3 +54,58 @@ func hotField(kind, field []byte) bool {
 	}
 	return false
 }
+
+// scanEdge reads data if a tool call begins there, or any block ends, in the
+// usual form. It returns no call at an end. It reports false for all else.
+func scanEdge(data []byte) (index int, call *block, ok bool) {
+	s := wire.NewScanner(data)
+	s.Expect('{')
+	expectName(&s, "type")
+	kind := s.Text()
+	s.Expect(',')
+	expectName(&s, "index")
+	index = s.Digits()
+	switch string(kind) {
+	case "content_block_start":
+		s.Expect(',')
+		expectName(&s, "content_block")
+		call = scanCall(&s)
+	case "content_block_stop":
+	default:
+		return 0, nil, false
+	}
+	s.Expect('}')
+	return index, call, s.Ended()
+}
+
+// scanCall reads a tool_use block whose arguments are still to come.
+func scanCall(s *wire.Scanner) *block {
+	if s.Failed() {
+		return nil
+	}
+	b := &block{}
+	expect := func(found []byte, want string) {
+		if string(found) != want {
+			s.Fail()
+		}
+	}
+	s.Object(func(name []byte) {
+		switch string(name) {
+		case "type":
+			b.kind = blockToolUse
+			expect(s.Text(), blockToolUse)
+		case "id":
+			b.id = wire.Unescape(s.Text())
+		case "name":
+			b.name = wire.Unescape(s.Text())
+		case "input":
+			expect(s.Value(), "{}")
+		case "caller":
+			expect(s.Value(), `{"type":"direct"}`)
+		default:
+			s.Fail()
+		}
+	})
+	expect([]byte(b.kind), blockToolUse)
+	return b
+}
