@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
@@ -100,16 +99,6 @@ var (
 	errExited   = errors.New("its goroutine exited without a result")
 	errBlocked  = errors.New("not run: it conflicts with an earlier call that timed out and may still be at work")
 )
-
-// run runs one call and turns a panic into an error.
-func run(ctx context.Context, t *Tool, call Call) (res Result, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			res, err = Result{}, &PanicError{Tool: t.Name, Value: v, Stack: debug.Stack()}
-		}
-	}()
-	return t.Run(ctx, call)
-}
 
 // outcome words how a call that has returned ended. limit is the limit that it
 // overran, 0 if it did not.

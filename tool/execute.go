@@ -3,6 +3,7 @@ package tool
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"time"
 
 	"github.com/rondo-engine/rondo/message"
@@ -251,13 +252,19 @@ func (b *batch) limit(i int) time.Duration {
 	return b.opts.Timeout
 }
 
-// run runs job i and hands in what comes of it, in a goroutine of its own.
+// run runs job i in a goroutine of its own and hands in what comes of it. A panic
+// is an error, and so is the end of the goroutine.
 func (b *batch) run(i int) {
-	s, call := &b.slots[i], b.jobs[i].Call
-	call.Progress = whileRunning(s.ctx, call.Progress)
+	s, t, call := &b.slots[i], b.jobs[i].Tool, b.jobs[i].Call
 	s.err = errExited
-	defer func() { b.ended <- i }()
-	s.result, s.err = run(s.ctx, b.jobs[i].Tool, call)
+	defer func() {
+		if v := recover(); v != nil {
+			s.result, s.err = Result{}, &PanicError{Tool: t.Name, Value: v, Stack: debug.Stack()}
+		}
+		b.ended <- i
+	}()
+	call.Progress = whileRunning(s.ctx, call.Progress)
+	s.result, s.err = t.Run(s.ctx, call)
 }
 
 // whileRunning makes progress silent once ctx has ended.
