@@ -16,8 +16,8 @@ const (
 	sqlIntegrity = "PRAGMA integrity_check(20)"
 	// sqlAll yields all messages with what is indexed of them, and whether they
 	// wait for that. The index keeps its texts in a table of its own.
-	sqlAll = `SELECT m.key, m.id, m.body, t.c0, u.key IS NOT NULL FROM messages m
-		LEFT JOIN message_text_content t ON t.id = m.key LEFT JOIN unindexed u ON u.key = m.key ORDER BY m.key`
+	sqlAll = `SELECT m.key, m.id, m.body, t.c0, m.seq >= ifnull(s.indexed, 0) FROM messages m
+		LEFT JOIN message_text_content t ON t.id = m.key LEFT JOIN sessions s ON s.n = m.session ORDER BY m.key`
 	sqlLost = `SELECT count(*) FROM message_text_content WHERE id NOT IN (SELECT key FROM messages)`
 	// sqlForeign finds records of no session.
 	sqlForeign = `SELECT 'messages', count(*) FROM messages WHERE key >> 32 NOT IN (SELECT n FROM sessions)

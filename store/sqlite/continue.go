@@ -10,9 +10,10 @@ import (
 
 var _ store.Continuer = (*Store)(nil)
 
-// sqlFilled sets how many messages a session has, sqlContinued why it ended.
+// sqlFilled sets how many messages a session has, none of which is for the index;
+// sqlContinued why it ended.
 const (
-	sqlFilled    = "UPDATE sessions SET messages = ?1 WHERE n = ?2"
+	sqlFilled    = "UPDATE sessions SET messages = ?1, indexed = ?1 WHERE n = ?2"
 	sqlContinued = "UPDATE sessions SET end_reason = ? WHERE n = ?"
 )
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -155,7 +156,7 @@ func TestOpenSaysWhatIsWrongAndWhatToDo(t *testing.T) {
 	change(t, foreign, "CREATE TABLE photos (x)")
 	for name, c := range map[string]struct{ path, want string }{
 		"text":      {text, "not a session store, or its head is damaged; move it away or choose another, or try rondo sessions repair"},
-		"newer":     {newer, "version 1000, this program knows versions up to 5; use the newer rondo"},
+		"newer":     {newer, "version 1000, this program knows versions up to " + strconv.Itoa(sqlite.Versions) + "; use the newer rondo"},
 		"foreign":   {foreign, `another program (it has a table "photos"`},
 		"directory": {t.TempDir(), "cannot be opened; check"},
 		"below":     {filepath.Join(text, "x.db"), "not a directory"},

@@ -11,14 +11,14 @@ import (
 )
 
 // The index of texts follows the messages at a distance: to enter each text by
-// itself costs many times what saving its message does. The table unindexed
-// names the messages with a text that the index lacks; they are entered when a
-// writer has written indexEvery of them, when it closes, and before a search.
+// itself costs many times what saving its message does. Each session counts the
+// messages that were entered, and the rest is when a writer has written
+// indexEvery texts, when it closes, and before a search.
 
 // indexEvery is how many texts a writer lets wait for the index.
 const indexEvery = 128
 
-// indexAtOnce is how many texts enter the index in one transaction at most.
+// indexAtOnce is how many messages are entered in one transaction at most.
 const indexAtOnce = 4 * indexEvery
 
 // indexAtClose bounds how long Close waits for other processes to let it bring
@@ -26,11 +26,10 @@ const indexAtOnce = 4 * indexEvery
 const indexAtClose = time.Second
 
 const (
-	sqlWait    = "INSERT INTO unindexed (key) VALUES (?)"
-	sqlWaits   = "SELECT 1 FROM unindexed LIMIT 1"
-	sqlWaiting = "SELECT u.key, ifnull(m.body, '') FROM unindexed u LEFT JOIN messages m ON m.key = u.key ORDER BY u.key LIMIT ?"
+	sqlBehind  = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages LIMIT 1"
+	sqlWaiting = "SELECT key, body FROM messages WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
 	sqlText    = "INSERT OR REPLACE INTO message_text (rowid, text) VALUES (?, ?)"
-	sqlEntered = "DELETE FROM unindexed WHERE key <= ?"
+	sqlIndexed = "UPDATE sessions SET indexed = ?2 WHERE n = ?1"
 )
 
 // writeTexts is write for what may add texts; those that wait are entered when
@@ -56,12 +55,9 @@ func (s *Store) writeTexts(ctx context.Context, f func(*conn) error) error {
 // catchUp brings the index up to date.
 func (s *Store) catchUp(ctx context.Context) error {
 	waiting := false
-	err := s.read(ctx, func(c *conn) error {
-		waiting = false
-		return c.query(ctx, sqlWaits, nil, func([]driver.Value) error {
-			waiting = true
-			return nil
-		})
+	err := s.read(ctx, func(c *conn) (err error) {
+		_, waiting, err = behind(ctx, c)
+		return err
 	})
 	if err == nil && waiting {
 		err = s.indexAll(ctx)
@@ -76,33 +72,61 @@ func (s *Store) catchUp(ctx context.Context) error {
 // that others get their turn.
 func (s *Store) indexAll(ctx context.Context) (err error) {
 	for more := true; more && err == nil; {
-		err = s.write(ctx, func(c *conn) error {
-			n, err := index(ctx, c)
-			more = n == indexAtOnce
+		err = s.write(ctx, func(c *conn) (err error) {
+			more, err = index(ctx, c)
 			return err
 		})
 	}
 	return err
 }
 
-// index enters texts that wait, and returns how many were looked at. What cannot
-// be read as a message has no text.
-func index(ctx context.Context, c *conn) (n int, err error) {
+// index enters up to indexAtOnce messages, and reports whether more may wait.
+func index(ctx context.Context, c *conn) (more bool, err error) {
+	for left := indexAtOnce; left > 0; {
+		at, ok, err := behind(ctx, c)
+		if err != nil || !ok {
+			return false, err
+		}
+		n, err := enter(ctx, c, at, left)
+		if err != nil {
+			return false, err
+		}
+		left -= n
+	}
+	return true, nil
+}
+
+// stretch is the part of a session that waits for the index.
+type stretch struct{ n, from, to int64 }
+
+// behind finds a session of which something waits.
+func behind(ctx context.Context, c *conn) (at stretch, ok bool, err error) {
+	err = c.query(ctx, sqlBehind, nil, func(row []driver.Value) error {
+		at, ok = stretch{row[0].(int64), row[1].(int64), row[2].(int64)}, true
+		return nil
+	})
+	return at, ok, err
+}
+
+// enter enters up to limit of the messages that wait, and returns how many it
+// looked at. What cannot be read as a message has no text.
+func enter(ctx context.Context, c *conn, at stretch, limit int) (looked int, err error) {
 	type entry struct {
 		key  int64
 		text string
 	}
 	var texts []entry
-	var last int64
-	err = c.query(ctx, sqlWaiting, []driver.Value{int64(indexAtOnce)}, func(row []driver.Value) error {
-		last = row[0].(int64)
-		n++
+	next := at.from
+	from, to := firstKey(at.n)+at.from, firstKey(at.n)+at.to
+	err = c.query(ctx, sqlWaiting, []driver.Value{from, to, int64(limit)}, func(row []driver.Value) error {
+		key := row[0].(int64)
+		next, looked = key-firstKey(at.n)+1, looked+1
 		m, err := message.ParseJSON([]byte(row[1].(string)))
 		if err != nil {
 			return nil // Load reports it
 		}
 		if text := store.SearchText(m); text != "" {
-			texts = append(texts, entry{last, text})
+			texts = append(texts, entry{key, text})
 		}
 		return nil
 	})
@@ -111,10 +135,13 @@ func index(ctx context.Context, c *conn) (n int, err error) {
 			err = c.exec(sqlText, t.key, t.text)
 		}
 	}
-	if err != nil || n == 0 {
-		return n, err
+	if err != nil {
+		return looked, err
 	}
-	return n, c.exec(sqlEntered, last)
+	if looked < limit { // there are no more, also where some were lost
+		next = at.to
+	}
+	return looked, c.exec(sqlIndexed, at.n, next)
 }
 
 // indexBeforeClose brings the index up to date if this store has written. It

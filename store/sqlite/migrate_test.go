@@ -69,6 +69,31 @@ func TestFilesOfOlderVersionsAreBroughtForward(t *testing.T) {
 	}
 }
 
+// What waited for the index of texts in a file of version 5 waits for it still.
+func TestTextsWaitOnAfterAMigration(t *testing.T) {
+	path := ofVersion(t, 5)
+	change(t, path, `INSERT INTO unindexed SELECT m.key FROM messages m JOIN sessions s ON s.n = m.session
+		WHERE s.id = '20260901-100000-aaaa0002' AND m.seq >= 1;
+		DELETE FROM message_text WHERE rowid IN (SELECT key FROM unindexed);`)
+	s := open(t, path)
+	all, err := s.List(t.Context(), store.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	messages := 0
+	for _, session := range all {
+		messages += session.Messages
+	}
+	before := sqlite.Indexed(t, s)
+	if n := len(found(t, s, "検索のテスト")); n != 1 {
+		t.Errorf("%d messages are found, want 1", n)
+	}
+	if after := sqlite.Indexed(t, s); after <= before || after > messages {
+		t.Errorf("of %d messages %d were in the index, then %d", messages, before, after)
+	}
+	checkOld(t, path)
+}
+
 func TestAnOldFileIsRepairedToo(t *testing.T) {
 	path := ofVersion(t, 1)
 	if r, err := sqlite.Repair(t.Context(), path, sqlite.RepairOptions{}); err != nil || r.Messages != 11 || len(r.Lost) > 0 {

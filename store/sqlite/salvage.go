@@ -42,8 +42,8 @@ func (f *found) setCount(n int64) { f.values[10] = n }
 
 const (
 	sqlRestore = `INSERT INTO sessions (n, id, title, parent, relation, workspace, provider, model, created_ns, updated_ns, messages,
-		calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, end_reason)
-		VALUES (?, ?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, end_reason, indexed)
+		VALUES (?1, ?2, nullif(?3, ''), ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?11)`
 	sqlRestoreMessage = "INSERT INTO messages (key, id, role, body) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
 	sqlRestorePrompt  = "INSERT INTO prompts (n, system) VALUES (?, ?) ON CONFLICT DO NOTHING"
 	sqlRestoreEffect  = `INSERT INTO effects (session, message, place, call, tool, args_digest, started_ns, finished_ns, status)

@@ -83,7 +83,7 @@ var migrations = [...]string{
 		PRIMARY KEY (session, n)
 	) STRICT, WITHOUT ROWID;`,
 
-	// The messages whose texts the index of texts is still to get.
+	// The messages whose texts the index of texts is still to get. See below.
 	`CREATE TABLE unindexed (
 		key INTEGER PRIMARY KEY
 	) STRICT;`,
@@ -93,6 +93,14 @@ var migrations = [...]string{
 	`INSERT INTO notes (session, n, time_ns, kind, body)
 		SELECT n, (SELECT count(*) FROM notes o WHERE o.session = s.n), updated_ns, 'unjournalled', json_object('messages', messages)
 		FROM sessions s WHERE messages > 0 AND NOT EXISTS (SELECT 1 FROM effects e WHERE e.session = s.n);`,
+
+	// How many of a session's messages the index of texts has been told of, in
+	// place of the table unindexed. That stays for older programs that have the
+	// file open; what they write to it need not be read.
+	`ALTER TABLE sessions ADD COLUMN indexed INTEGER NOT NULL DEFAULT 0;
+	UPDATE sessions SET indexed = ifnull(
+		(SELECT min(key) & 0xffffffff FROM unindexed WHERE key >= n << 32 AND key < (n + 1) << 32), messages);
+	DELETE FROM unindexed;`,
 }
 
 // firstKey and endKey bound the keys of a session's messages.

@@ -40,7 +40,7 @@ func TestRepairKnowsAllTables(t *testing.T) {
 		"prompts: n system",
 		"repairs: session n body",
 		"sessions: n id title parent relation workspace provider model created_ns updated_ns messages calls input_tokens" +
-			" cache_read_tokens cache_write_tokens output_tokens reasoning_tokens cost_usd end_reason",
+			" cache_read_tokens cache_write_tokens output_tokens reasoning_tokens cost_usd end_reason indexed",
 		"unindexed: key",
 	}
 	if err := rows.Err(); err != nil || !slices.Equal(got, want) {

@@ -125,17 +125,12 @@ func (s *Store) extend(ctx context.Context, c *conn, id string, msgs []*message.
 		return err
 	}
 	for i, m := range msgs {
-		key := firstKey(at.n) + at.messages + int64(i)
-		if err := insert(c, key, m); err != nil {
+		if err := insert(c, firstKey(at.n)+at.messages+int64(i), m); err != nil {
 			return err
 		}
-		if store.SearchText(m) == "" {
-			continue
+		if store.SearchText(m) != "" {
+			s.unseen++
 		}
-		if err := c.exec(sqlWait, key); err != nil {
-			return err
-		}
-		s.unseen++
 	}
 	if err := writeEffects(c, at.n, effects); err != nil {
 		return err
@@ -238,9 +233,6 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		s.cached = cursor{}
 		from, to := firstKey(at.n), endKey(at.n)
 		if err := c.exec("DELETE FROM message_text WHERE rowid >= ? AND rowid < ?", from, to); err != nil {
-			return err
-		}
-		if err := c.exec("DELETE FROM unindexed WHERE key >= ? AND key < ?", from, to); err != nil {
 			return err
 		}
 		if err := c.exec("DELETE FROM messages WHERE key >= ? AND key < ?", from, to); err != nil {
