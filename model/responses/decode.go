@@ -24,6 +24,7 @@ type decoder struct {
 	wire.Clock
 	p     *model.Profile
 	event event // the one at hand
+	item  item  // the one of the event at hand
 	items []*entry
 	// last is the entry that the last event was about.
 	last  *entry
@@ -107,9 +108,9 @@ func (d *decoder) delta(e *event, kind sectionKind) {
 func (d *decoder) slow(kind string, e *event, data []byte) (done bool, err error) {
 	switch kind {
 	case "response.output_item.added", "response.output_item.done":
-		return false, d.itemEvent(kind == "response.output_item.done", e, data)
+		d.itemEvent(kind == "response.output_item.done", e)
 	case "response.function_call_arguments.done", "response.custom_tool_call_input.done":
-		d.argumentsDone(e, data)
+		d.argumentsDone(e)
 	case "response.output_text.done", "response.refusal.done":
 		d.textDone(kind == "response.refusal.done", e, data)
 	case "response.created", "response.in_progress", "response.queued":
@@ -172,18 +173,12 @@ func (d *decoder) add(output int) *entry {
 	return d.last
 }
 
-func (d *decoder) itemEvent(final bool, e *event, data []byte) error {
-	var v struct {
-		Item jsontext.Value `json:"item"`
-	}
-	if err := decode(data, &v); err != nil || !present(v.Item) {
+func (d *decoder) itemEvent(final bool, e *event) {
+	wi := &d.item
+	*wi = item{}
+	if !present(e.item) || decode(e.item, wi) != nil {
 		d.unread++
-		return nil
-	}
-	var wi item
-	if err := decode(v.Item, &wi); err != nil {
-		d.unread++
-		return nil
+		return
 	}
 	if e.output < 0 && len(e.itemID) == 0 {
 		e.itemID = wi.ID
@@ -193,33 +188,29 @@ func (d *decoder) itemEvent(final bool, e *event, data []byte) error {
 		it = d.add(e.output)
 	}
 	if final {
-		it.finish(d, &wi, v.Item)
+		it.finish(d, wi, e.item)
 	} else {
-		it.begin(d, &wi)
+		it.begin(d, wi)
 	}
-	return nil
 }
 
-func (d *decoder) argumentsDone(e *event, data []byte) {
-	var v struct {
-		Arguments jsontext.Value `json:"arguments"`
-		Input     jsontext.Value `json:"input"`
-		Name      jsontext.Value `json:"name"`
-	}
-	if err := decode(data, &v); err != nil {
-		d.unread++
-		return
+func (d *decoder) argumentsDone(e *event) {
+	for _, v := range []jsontext.Value{e.arguments, e.input, e.name} {
+		if v != nil && !v.IsValid(lenient) {
+			d.unread++
+			return
+		}
 	}
 	it := d.entry(e)
 	if it == nil {
 		it = d.add(e.output)
 	}
 	if it.name == "" {
-		it.name = text(v.Name)
+		it.name = text(e.name)
 	}
 	it.announce(d)
-	it.settle(d, sectionArguments, 0, text(v.Arguments))
-	it.settle(d, sectionInput, 0, text(v.Input))
+	it.settle(d, sectionArguments, 0, text(e.arguments))
+	it.settle(d, sectionInput, 0, text(e.input))
 }
 
 func (d *decoder) textDone(refusal bool, e *event, data []byte) {

@@ -107,9 +107,9 @@ func (it *entry) settle(d *decoder, kind sectionKind, part int, whole string) {
 		return
 	}
 	s := it.section(kind, part)
-	if rest, ok := strings.CutPrefix(whole, string(s.buf)); ok {
-		if rest != "" {
-			s.add(d, it, rest)
+	if n := len(s.buf); len(whole) >= n && whole[:n] == string(s.buf) {
+		if n < len(whole) {
+			s.add(d, it, whole[n:])
 		}
 		return
 	}

@@ -140,3 +140,64 @@ func FuzzItems(f *testing.F) {
 		}
 	})
 }
+
+// parallelEvents are a reply of n function calls as OpenAI streams it.
+func parallelEvents(n int) [][]byte {
+	const head = `"response":{"id":"resp_0429c1fcf5cbfa350169fabfe62a9c8197914677ea9a2424a0","object":"response","created_at":1741570283,"status":"%s",` +
+		`"error":null,"incomplete_details":null,"instructions":null,"max_output_tokens":null,"model":"gpt-5-2025-08-07","output":[%s],"parallel_tool_calls":true,` +
+		`"previous_response_id":null,"reasoning":{"effort":"low","summary":null},"store":false,"temperature":1.0,"text":{"format":{"type":"text"}},"tool_choice":"auto","tools":[],"usage":%s}`
+	var events [][]byte
+	add := func(kind, format string, args ...any) {
+		events = append(events, fmt.Appendf(nil, `{"type":"response.`+kind+`","sequence_number":%d,`+format+`}`, append([]any{len(events)}, args...)...))
+	}
+	add("created", head, "in_progress", "", "null")
+	add("in_progress", head, "in_progress", "", "null")
+	var output []string
+	for i := range n {
+		item := fmt.Sprintf(`{"id":"fc_0429c1fcf5cbfa350169fabfe6%02d","type":"function_call","status":"%%s","arguments":%%q,"call_id":"call_DdmO9pD3xa9XTPNJ32zg2h%02d","name":"read"}`, i, i)
+		args := fmt.Sprintf(`{"n":%d}`, i)
+		add("output_item.added", `"output_index":%d,"item":%s`, i, fmt.Sprintf(item, "in_progress", ""))
+		add("function_call_arguments.delta", `"output_index":%d,"item_id":"fc_0429c1fcf5cbfa350169fabfe6%02d","delta":%q`, i, i, args)
+		add("function_call_arguments.done", `"output_index":%d,"item_id":"fc_0429c1fcf5cbfa350169fabfe6%02d","arguments":%q`, i, i, args)
+		output = append(output, fmt.Sprintf(item, "completed", args))
+		add("output_item.done", `"output_index":%d,"item":%s`, i, output[i])
+	}
+	add("completed", head, "completed", strings.Join(output, ","), `{"input_tokens":58,"input_tokens_details":{"cached_tokens":0},"output_tokens":96,"output_tokens_details":{"reasoning_tokens":0},"total_tokens":154}`)
+	return events
+}
+
+// BenchmarkParallelCalls reads a reply of 8 calls.
+func BenchmarkParallelCalls(b *testing.B) {
+	events := parallelEvents(8)
+	listen := func(model.Delta) bool { return true }
+	b.ReportAllocs()
+	for b.Loop() {
+		d := responses.NewDecoder(profile)
+		for _, data := range events {
+			if _, err := d.Event("", data, listen); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if r, err := d.End(); err != nil || len(r.Message.Calls()) != 8 {
+			b.Fatal(r, err)
+		}
+	}
+}
+
+func TestItemsAndArgumentsThatCannotBeReadAreCounted(t *testing.T) {
+	d := responses.NewDecoder(profile)
+	for _, data := range []string{
+		`{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","name":"\x"}}`,
+		`{"type":"response.output_item.done","output_index":0,"item":null}`,
+		`{"type":"response.function_call_arguments.done","output_index":0,"arguments":"\x"}`,
+		`{"type":"response.function_call_arguments.done","output_index":0,"arguments":"{}","name":"read"}`,
+	} {
+		if _, err := d.Event("", []byte(data), func(model.Delta) bool { return true }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := d.End()
+	if want := "3 of its events are no JSON"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("error %v, want one that says %q", err, want)
+	}
+}

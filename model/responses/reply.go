@@ -32,8 +32,10 @@ func (d *decoder) reply() *model.Reply {
 	m := &message.Message{Role: message.Assistant, Origin: d.origin()}
 	r := &model.Reply{Message: m, Usage: d.usage, ID: d.id, Model: d.model}
 	d.ids = nil
-	for _, it := range items {
-		m.Parts = append(m.Parts, it.parts(d)...)
+	for i, it := range items {
+		if parts := it.parts(d); len(parts) > 0 {
+			m.Parts = append(slices.Grow(m.Parts, len(items)-i), parts...)
+		}
 		r.Refusal += it.join(sectionRefusal)
 	}
 	return r

@@ -14,6 +14,9 @@ type event struct {
 	kind   []byte
 	delta  []byte
 	itemID []byte
+	// item, arguments, input and name are what the events have that come once
+	// for each item.
+	item, arguments, input, name jsontext.Value
 	// output is the item's place in the output, part the place of the piece of
 	// content in the item; -1 for none.
 	output, part int
@@ -71,6 +74,14 @@ func (e *event) set(key, value []byte) {
 		e.delta = value
 	case "item_id":
 		e.itemID = value
+	case "item":
+		e.item = value
+	case "arguments":
+		e.arguments = value
+	case "input":
+		e.input = value
+	case "name":
+		e.name = value
 	case "output_index":
 		e.output = number(value)
 	case "content_index", "summary_index":
@@ -170,7 +181,7 @@ func unquote(value []byte) string {
 	if bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
 		return string(inner)
 	}
-	s, err := jsontext.AppendUnquote(nil, value)
+	s, err := jsontext.AppendUnquote(make([]byte, 0, len(value)), value)
 	if err != nil && len(s) == 0 {
 		return strings.ToValidUTF8(string(inner), "\uFFFD")
 	}

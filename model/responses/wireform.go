@@ -114,13 +114,13 @@ func elements(v jsontext.Value) []jsontext.Value {
 // without returns the object raw, compact, without the members that drop
 // names and those that are null; "" if nothing is left.
 func without(raw []byte, drop ...string) string {
-	members, err := objectMembers(raw)
+	members, err := objectMembers(raw, drop)
 	if err != nil {
 		return ""
 	}
 	out := []byte{'{'}
 	for _, m := range members {
-		if slices.Contains(drop, m.name) || !present(m.value) || m.value.Compact(lenient) != nil {
+		if !present(m.value) || m.value.Compact(lenient) != nil {
 			continue
 		}
 		if len(out) > 1 {
@@ -139,10 +139,11 @@ type rawMember struct {
 	value jsontext.Value
 }
 
-// objectMembers returns the members of the object raw in order. Of one that is
-// named twice the last value counts, as when it is read into a struct.
-func objectMembers(raw []byte) ([]rawMember, error) {
-	d := jsontext.NewDecoder(bytes.NewReader(raw), lenient)
+// objectMembers returns the members of the object raw in order, without those
+// that drop names. Of one that is named twice the last value counts, as when it
+// is read into a struct.
+func objectMembers(raw []byte, drop []string) ([]rawMember, error) {
+	d := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient) // reads from raw itself
 	if t, err := d.ReadToken(); err != nil || t.Kind() != '{' {
 		return nil, errors.Join(err, errors.New("no JSON object"))
 	}
@@ -156,6 +157,9 @@ func objectMembers(raw []byte) ([]rawMember, error) {
 		v, err := d.ReadValue()
 		if err != nil {
 			return nil, err
+		}
+		if slices.Contains(drop, name) {
+			continue
 		}
 		if i := slices.IndexFunc(members, func(m rawMember) bool { return m.name == name }); i >= 0 {
 			members[i].value = v.Clone()
