@@ -9,7 +9,7 @@ import (
 func TestCanonicalFormIsToldAtSight(t *testing.T) {
 	for raw, want := range map[string]bool{
 		`{}`: true, `{"n":1}`: true, `{"a":"x y","b":true,"c":null,"d":-20}`: true, `{"":"/<>'&"}`: true,
-		``: false, `[]`: false, `1`: false, `{"b":1,"a":2}`: false, `{"a":1,"a":1}`: false, `{"a": 1}`: false, ` {}`: false, `{} `: false,
+		``: false, `[]`: false, `1`: false, `{"b":1,"a":2}`: false, `{"a":1,"a":1}`: false, `{"a": 1}`: false, `{"a" :1}`: false, ` {}`: false, `{} `: false,
 		`{"a":1.5}`: false, `{"a":1.0}`: false, `{"a":1e2}`: false, `{"a":-0}`: false, `{"a":01}`: false, `{"a":"\/"}`: false,
 		`{"a":"é"}`: false, `{"a":[1]}`: false, `{"a":9007199254740993}`: false, `{"a":1`: false, `{"a":1,}`: false,
 	} {
