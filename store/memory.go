@@ -80,11 +80,12 @@ func (m *Memory) append(ctx context.Context, id string, msgs []*message.Message,
 	if u.Title != "" {
 		u.Title = m.freeTitle(u.Title, s)
 	}
-	s.apply(u)
+	s.Apply(u)
 	return nil
 }
 
-func (s *Session) apply(u Update) {
+// Apply changes s as u says.
+func (s *Session) Apply(u Update) {
 	for _, f := range []struct {
 		to *string
 		v  string

@@ -42,13 +42,14 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 		if len(next) > 0 {
 			return store.ErrContinued
 		}
-		if err := create(ctx, c, session); err != nil {
+		n, err := create(ctx, c, session)
+		if err != nil {
 			return err
 		}
 		if err := c.exec(sqlContinued, store.Compression, parent.n); err != nil {
 			return err
 		}
-		return s.fill(ctx, c, session.ID, msgs)
+		return fill(c, n, msgs)
 	})
 	if err != nil {
 		return fmt.Errorf("continue session %s: %w", session.Parent, err)
@@ -56,18 +57,14 @@ func (s *Store) Continue(ctx context.Context, session store.Session, msgs []*mes
 	return nil
 }
 
-// fill gives a new session its first messages, which no search finds.
-func (s *Store) fill(ctx context.Context, c *conn, id string, msgs []*message.Message) error {
-	at, err := find(ctx, c, id)
-	if err != nil {
-		return err
-	}
+// fill gives the new session n its first messages, which no search finds.
+func fill(c *conn, n int64, msgs []*message.Message) error {
 	for i, m := range msgs {
-		if err := insert(c, firstKey(at.n)+int64(i), m); err != nil {
+		if err := insert(c, firstKey(n)+int64(i), m); err != nil {
 			return err
 		}
 	}
-	return c.exec(sqlFilled, int64(len(msgs)), at.n)
+	return c.exec(sqlFilled, int64(len(msgs)), n)
 }
 
 // Tip implements store.Continuer.

@@ -6,14 +6,16 @@ import (
 	"database/sql/driver"
 	"fmt"
 
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 )
 
 const (
-	sqlCreate = `INSERT INTO sessions (id, title, parent, relation, workspace, provider, model, created_ns, updated_ns,
+	sqlCreate = `INSERT INTO sessions (id, title, parent, relation, workspace, provider, model, created_ns, updated_ns, messages,
 		calls, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, cost_usd, end_reason)
-		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+		VALUES (?, nullif(?, ''), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
 	sqlNumber = "SELECT n, messages FROM sessions WHERE id = ?"
 	sqlTaken  = "SELECT 1 FROM sessions WHERE title = ? AND n <> ?"
 	sqlPrompt = "INSERT INTO prompts (n, system) VALUES (?, ?) ON CONFLICT DO UPDATE SET system = excluded.system"
@@ -48,7 +50,10 @@ func (s *Store) Create(ctx context.Context, session store.Session) error {
 		return err
 	}
 	session.Stamp(s.o.Now())
-	err := s.write(ctx, func(c *conn) error { return create(ctx, c, session) })
+	err := s.write(ctx, func(c *conn) error {
+		_, err := create(ctx, c, session)
+		return err
+	})
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", session.ID, err)
 	}
@@ -61,11 +66,14 @@ func (s *Store) Start(ctx context.Context, session store.Session, msgs []*messag
 		return err
 	}
 	session.Stamp(s.o.Now())
+	session.Apply(u)
+	session.Messages = len(msgs)
 	err := s.writeTexts(ctx, func(c *conn) error {
-		if err := create(ctx, c, session); err != nil {
+		n, err := create(ctx, c, session)
+		if err != nil {
 			return err
 		}
-		return s.extend(ctx, c, session.ID, msgs, u, nil)
+		return s.insertAll(c, cursor{id: session.ID, n: n}, msgs)
 	})
 	if err != nil {
 		return fmt.Errorf("create session %s: %w", session.ID, err)
@@ -73,29 +81,45 @@ func (s *Store) Start(ctx context.Context, session store.Session, msgs []*messag
 	return nil
 }
 
-func create(ctx context.Context, c *conn, s store.Session) error {
+// create adds a session and returns its number. It looks for others only where
+// one stands in the way.
+func create(ctx context.Context, c *conn, s store.Session) (n int64, err error) {
+	n, err = insertSession(c, s)
+	if code(err) == sqlite3.SQLITE_CONSTRAINT {
+		n, err = insertBeside(ctx, c, s)
+	}
+	if err != nil || s.System == "" {
+		return n, err
+	}
+	return n, c.exec(sqlPrompt, n, s.System)
+}
+
+// insertBeside adds a session whose title is taken.
+func insertBeside(ctx context.Context, c *conn, s store.Session) (int64, error) {
 	old, err := find(ctx, c, s.ID)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if old.n != 0 {
-		return store.ErrExists
+		return 0, store.ErrExists
 	}
 	if s.Title, err = freeTitle(ctx, c, s.Title, 0); err != nil {
-		return err
+		return 0, err
 	}
+	return insertSession(c, s)
+}
+
+func insertSession(c *conn, s store.Session) (n int64, err error) {
 	u := s.Usage
-	err = c.exec(sqlCreate, s.ID, s.Title, s.Parent, s.Relation, s.Workspace, s.Provider, s.Model,
-		nanos(s.CreatedAt), nanos(s.UpdatedAt), int64(s.Calls), u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning,
-		s.CostUSD, s.EndReason)
-	if err != nil || s.System == "" {
-		return err
-	}
-	at, err := find(ctx, c, s.ID)
+	r, err := c.run(sqlCreate, []driver.Value{
+		s.ID, s.Title, s.Parent, s.Relation, s.Workspace, s.Provider, s.Model,
+		nanos(s.CreatedAt), nanos(s.UpdatedAt), int64(s.Messages), int64(s.Calls), u.Input, u.CacheRead, u.CacheWrite, u.Output, u.Reasoning,
+		s.CostUSD, s.EndReason,
+	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	return c.exec(sqlPrompt, at.n, s.System)
+	return r.LastInsertId()
 }
 
 // Append implements store.Store.
@@ -124,18 +148,23 @@ func (s *Store) extend(ctx context.Context, c *conn, id string, msgs []*message.
 	if err := amend(ctx, c, at.n, u); err != nil {
 		return err
 	}
-	for i, m := range msgs {
-		if err := insert(c, firstKey(at.n)+at.messages+int64(i), m); err != nil {
+	if err := writeEffects(c, at.n, effects); err != nil {
+		return err
+	}
+	return s.insertAll(c, at, msgs)
+}
+
+// insertAll adds messages at a place that was made for them.
+func (s *Store) insertAll(c *conn, at cursor, msgs []*message.Message) error {
+	for _, m := range msgs {
+		if err := insert(c, firstKey(at.n)+at.messages, m); err != nil {
 			return err
 		}
 		if store.SearchText(m) != "" {
 			s.unseen++
 		}
+		at.messages++
 	}
-	if err := writeEffects(c, at.n, effects); err != nil {
-		return err
-	}
-	at.messages += int64(len(msgs))
 	s.cached = at
 	return nil
 }
