@@ -49,9 +49,10 @@ and the tools are the real ones. Ends with status 0 only if the test passes.`,
 
 // runDemo runs the task with a model that says what script tells it to.
 func runDemo(ctx context.Context, env *environment, script string) (err error) {
-	ctx, listening, stop := stopOnSignal(ctx, env)
-	defer stop()
-	<-listening
+	ctx, signals := stopOnSignal(ctx, env)
+	defer signals.end()
+	signals.arm()
+	<-signals.listening
 	dir, err := demoWorkspace()
 	if err != nil {
 		return err

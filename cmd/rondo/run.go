@@ -70,15 +70,15 @@ error.`,
 
 // runTask is the whole of rondo run: settings, agent, run, exit status.
 func runTask(ctx context.Context, env *environment, o *runOptions, args []string) error {
+	ctx, signals := stopOnSignal(ctx, env)
+	defer signals.end()
 	out := newOutput(env, o)
 	t, err := readTask(env, o, args)
 	if err != nil {
 		return out.finish(rondo.Result{}, err)
 	}
-	// Until here a signal ends the program at once, also while it reads stdin.
-	ctx, listening, stop := stopOnSignal(ctx, env)
-	defer stop()
-	return t.carryOut(ctx, env, o, out, listening)
+	signals.arm()
+	return t.carryOut(ctx, env, o, out, signals)
 }
 
 // task is what a run is asked for.
@@ -102,9 +102,8 @@ func readTask(env *environment, o *runOptions, args []string) (t task, err error
 }
 
 // carryOut makes the agent that the settings ask for, runs the task and tells how
-// it ended. It does not begin before signals are listened to. What can wait is
-// done when the answer is out.
-func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output, listening <-chan struct{}) error {
+// it ended. What can wait is done when the answer is out.
+func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, out *output, signals *stopper) error {
 	set, err := newSetup(ctx, env, t.settings, t.dir, t.system)
 	if err != nil {
 		return out.finish(rondo.Result{}, err)
@@ -120,7 +119,7 @@ func (t *task) carryOut(ctx context.Context, env *environment, o *runOptions, ou
 		return out.finish(rondo.Result{}, err)
 	}
 	defer agent.Close()
-	<-listening
+	<-signals.listening
 	res, err := agent.Run(ctx, rondo.Request{Text: t.text, SessionID: id, Mode: o.mode()})
 	err = out.finish(res, err)
 	env.tidySessions(t.settings, set.store, res.SessionID)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -19,41 +20,68 @@ var errSignal = errors.New("stopped by a signal")
 // others signal a process and then its group.
 const sameStop = 250 * time.Millisecond
 
-// stopOnSignal returns a context that the first signal ends, so that the run
-// stops cleanly; a second one ends the program at once. To begin to listen takes
-// a moment, and until listening is closed a signal ends the program, too.
-func stopOnSignal(ctx context.Context, env *environment) (_ context.Context, listening <-chan struct{}, stop func()) {
+// stopper ends a run by signals.
+type stopper struct {
+	// listening is closed when signals are listened to; until then they end
+	// the program. To begin takes a moment.
+	listening chan struct{}
+	done      chan struct{}
+	cancel    context.CancelCauseFunc
+	armed     atomic.Bool
+}
+
+// stopOnSignal returns a context that the first signal ends once the stopper is
+// armed, so that the run stops cleanly; a second one ends the program at once.
+// Until then signals have their usual meaning.
+func stopOnSignal(ctx context.Context, env *environment) (context.Context, *stopper) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	begun, done := make(chan struct{}), make(chan struct{})
+	s := &stopper{listening: make(chan struct{}), done: make(chan struct{}), cancel: cancel}
 	go func() {
 		signals := make(chan os.Signal, 2)
 		signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 		defer signal.Stop(signals)
-		close(begun)
-		obey(signals, done, env.Now, cancel)
+		close(s.listening)
+		s.obey(signals, env.Now)
 	}()
-	return ctx, begun, func() {
-		close(done)
-		cancel(nil)
-	}
+	return ctx, s
 }
 
-// obey calls cancel with each signal until done is closed.
-func obey(signals <-chan os.Signal, done <-chan struct{}, clock func() time.Time, cancel context.CancelCauseFunc) {
+// arm has signals end the context from now on.
+func (s *stopper) arm() { s.armed.Store(true) }
+
+// end gives signals their usual meaning back.
+func (s *stopper) end() {
+	close(s.done)
+	s.cancel(nil)
+}
+
+func (s *stopper) obey(signals <-chan os.Signal, clock func() time.Time) {
 	var first time.Time
 	for {
 		select {
-		case <-done:
+		case <-s.done:
 			return
-		case s := <-signals:
+		case sig := <-signals:
 			now := clock()
-			if !first.IsZero() && now.Sub(first) > sameStop && s != syscall.SIGPIPE {
+			if !s.armed.Load() {
+				die(sig)
+			}
+			if !first.IsZero() && now.Sub(first) > sameStop && sig != syscall.SIGPIPE {
 				os.Exit(statusStopped)
 			}
 			if first.IsZero() {
 				first = now
 			}
-			cancel(fmt.Errorf("%w: %v", errSignal, s))
+			s.cancel(fmt.Errorf("%w: %v", errSignal, sig))
 		}
 	}
+}
+
+// die ends the program as the signal does where nobody listens.
+func die(sig os.Signal) {
+	signal.Reset(sig)
+	if self, err := os.FindProcess(os.Getpid()); err == nil && self.Signal(sig) == nil {
+		time.Sleep(time.Second) // it is on its way
+	}
+	os.Exit(statusStopped) // some systems know no such signals
 }
