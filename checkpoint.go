@@ -94,8 +94,8 @@ func (r *run) snapshotFailed(err error) error {
 func (r *run) offer(state *loop.State, reason loop.Reason) {
 	snap := r.s.snapshot()
 	snap.TaskID, snap.Reason = r.taskID, string(reason)
-	snap.run = new(*state) // what it points to does not change
-	snap.run.History = message.History{}
+	snap.state, snap.ofRun = *state, true // what it points to does not change
+	snap.state.History = message.History{}
 	r.s.snaps.offer(snap)
 }
 
@@ -162,7 +162,8 @@ func (s *Session) release() {
 // that what has to be encoded is encoded then.
 type offered struct {
 	snapshot.Snapshot
-	run     *loop.State // in place of Run, if not nil
+	ofRun   bool // state is in place of Run
+	state   loop.State
 	todo    []Todo
 	granted []guard.Grant
 	model   string // whose tokens ratio is about
@@ -172,8 +173,8 @@ type offered struct {
 // encode completes the snapshot.
 func (o *offered) encode() (*snapshot.Snapshot, error) {
 	var err error
-	if o.run != nil {
-		if o.Run, err = json.Marshal(o.run); err != nil {
+	if o.ofRun {
+		if o.Run, err = json.Marshal(&o.state); err != nil {
 			return nil, fmt.Errorf("snapshot of session %s: %w", o.Session.ID, err)
 		}
 	}

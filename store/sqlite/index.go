@@ -25,9 +25,14 @@ const indexAtOnce = 4 * indexEvery
 // the index up to date; a later search does it otherwise.
 const indexAtClose = time.Second
 
+// textless is how the body of a message begins that only calls tools.
+const textless = `{"role":"assistant","content":null`
+
 const (
-	sqlBehind  = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages LIMIT 1"
-	sqlWaiting = "SELECT key, body FROM messages WHERE key >= ? AND key < ? ORDER BY key LIMIT ?"
+	sqlBehind = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages LIMIT 1"
+	// sqlWaiting leaves out most of what has no text.
+	sqlWaiting = `SELECT key, body FROM messages WHERE key >= ?1 AND key < ?2 AND role IN ('user', 'assistant')
+		AND substr(body, 1, length(?3)) <> ?3 ORDER BY key LIMIT ?4`
 	sqlText    = "INSERT OR REPLACE INTO message_text (rowid, text) VALUES (?, ?)"
 	sqlIndexed = "UPDATE sessions SET indexed = ?2 WHERE n = ?1"
 )
@@ -118,7 +123,7 @@ func enter(ctx context.Context, c *conn, at stretch, limit int) (looked int, err
 	var texts []entry
 	next := at.from
 	from, to := firstKey(at.n)+at.from, firstKey(at.n)+at.to
-	err = c.query(ctx, sqlWaiting, []driver.Value{from, to, int64(limit)}, func(row []driver.Value) error {
+	err = c.query(ctx, sqlWaiting, []driver.Value{from, to, textless, int64(limit)}, func(row []driver.Value) error {
 		key := row[0].(int64)
 		next, looked = key-firstKey(at.n)+1, looked+1
 		m, err := message.ParseJSON([]byte(row[1].(string)))

@@ -2,8 +2,10 @@ package sqlite_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
+	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
 	"github.com/rondo-engine/rondo/store/sqlite"
 )
@@ -64,5 +66,30 @@ func TestTheIndexIsBroughtUpToDateInTimeAndAtTheEnd(t *testing.T) {
 	}
 	if n := len(found(t, reader, "marmot")); n != every+5 {
 		t.Errorf("%d are found, want %d", n, every+5)
+	}
+}
+
+// What has a text is found, whatever stands before it.
+func TestTheIndexTakesWhatHasText(t *testing.T) {
+	s := open(t, file(t))
+	if err := s.Create(t.Context(), store.Session{ID: "s"}); err != nil {
+		t.Fatal(err)
+	}
+	call := message.NewAssistant(message.Call("c", "read", `{"path":"marmot"}`))
+	spoken := message.NewAssistant(message.Text("a marmot"), message.Call("c", "read", `{}`))
+	result := message.NewResult(call.Calls()[0], message.StatusOK, "a marmot")
+	quoted := message.NewUser(`{"role":"assistant","content":null} and a marmot`)
+	for i, m := range []*message.Message{message.NewUser("a marmot"), call, result, spoken, result, quoted} {
+		m := *m
+		m.ID = fmt.Sprint("m", i)
+		if err := s.Append(t.Context(), "s", []*message.Message{&m}, store.Update{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if ids := found(t, s, "marmot"); !slices.Equal(ids, []string{"m5", "m3", "m0"}) {
+		t.Errorf("found in %v", ids)
+	}
+	if r, err := s.Check(t.Context()); err != nil || len(r.Problems) > 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
