@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/rondo-engine/rondo/guard"
+	"github.com/rondo-engine/rondo/internal/stack"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/message"
 	"github.com/rondo-engine/rondo/store"
@@ -221,6 +222,7 @@ func (n *snapshots) offer(snap *offered) {
 }
 
 func (n *snapshots) write() {
+	stack.Grow()
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for n.next != nil {

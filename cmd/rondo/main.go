@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/rondo-engine/rondo/internal/sandbox"
+	_ "github.com/rondo-engine/rondo/internal/start" // for what it does first
 )
 
 // heapGrowth is how much the heap may grow, in percent of what is in use,

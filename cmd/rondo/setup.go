@@ -13,6 +13,7 @@ import (
 	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/internal/config"
+	"github.com/rondo-engine/rondo/internal/stack"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/model"
@@ -57,7 +58,10 @@ type setup struct {
 func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir, system string) (*setup, error) {
 	set := &setup{env: env, settings: settings, models: newModels(env, settings)}
 	made := make(chan error, 1)
-	go func() { made <- set.make(ctx, dir, system) }()
+	go func() {
+		stack.Grow()
+		made <- set.make(ctx, dir, system)
+	}()
 	opened, openErr := env.openSessions(ctx, settings)
 	err := <-made
 	set.store, set.notes = opened, append(set.notes, set.models.notes...)

@@ -16,7 +16,8 @@ const modulePath = "github.com/rondo-engine/rondo"
 // layers are the packages from the bottom to the top: a package imports only
 // what stands on lines above its own. Tests of a package may look sideways.
 var layers = [][]string{
-	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/page", "internal/atomicfile", "internal/sqlitefile", "internal/pgtest", "internal/mask"},
+	{"message", "internal/sse", "internal/proc", "internal/approval", "internal/injection", "internal/netguard", "internal/page", "internal/atomicfile", "internal/sqlitefile", "internal/pgtest", "internal/mask", "internal/stack"},
+	{"internal/start"},
 	{"model", "internal/config", "internal/sandbox"},
 	{"tool", "hook", "internal/picture"},
 	{"guard", "sandbox"},
