@@ -15,6 +15,6 @@ package start
 import "github.com/rondo-engine/rondo/internal/stack"
 
 func init() {
-	mapText()
+	mapCode()
 	stack.Grow()
 }

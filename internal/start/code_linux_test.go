@@ -8,22 +8,27 @@ import (
 	"testing"
 )
 
-func TestTheFirstExecutableRangeIsFound(t *testing.T) {
+func TestWhatIsHotIsFound(t *testing.T) {
+	const code, tables = "00400000-00e69000 r-xp 00000000 fe:00 12 /bin/x\n", "00e69000-0187c000 r--p 00a69000 fe:00 12 /bin/x\n"
 	for name, c := range map[string]struct {
 		maps     string
 		from, to uintptr
 		ok       bool
 	}{
-		"first": {"00400000-00e69000 r-xp 00000000 fe:00 12 /bin/x\n00e69000-0187c000 r--p 00a69000 fe:00 12 /bin/x\n", 0x400000, 0xe69000, true},
-		"second, as of a program that can be loaded anywhere": {
+		"code and constants": {code + tables + "0187c000-019be000 rw-p 0147c000 fe:00 12 /bin/x\n", 0x400000, 0xe69000 + 0x284000, true},
+		"code alone":         {code, 0x400000, 0xe69000, true},
+		"code and data":      {code + "00e69000-0187c000 rw-p 00a69000 fe:00 12 /bin/x\n", 0x400000, 0xe69000, true},
+		"a gap behind it":    {code + "00e6a000-0187c000 r--p 00a69000 fe:00 12 /bin/x\n", 0x400000, 0xe69000, true},
+		"of a program that can be loaded anywhere": {
 			"55d0c0a00000-55d0c0b00000 r--p 00000000 fe:00 12 /bin/x\n55d0c0b00000-55d0c1c0f000 r-xp 00100000 fe:00 12 /bin/x\n", 0x55d0c0b00000, 0x55d0c1c0f000, true,
 		},
-		"none":         {"00400000-00e69000 r--p 00000000 fe:00 12 /bin/x\n", 0, 0, false},
+		"no code":      {tables, 0, 0, false},
 		"cut":          {"00400000-00e6", 0, 0, false},
+		"cut behind":   {code + tables[:14], 0x400000, 0xe69000, true},
 		"nothing":      {"", 0, 0, false},
-		"out of order": {"00e69000-00400000 r-xp 0", 0xe69000, 0x400000, false},
+		"out of order": {"00e69000-00400000 r-xp 0", 0, 0, false},
 	} {
-		if from, to, ok := executable([]byte(c.maps)); ok != c.ok || ok && (from != c.from || to != c.to) {
+		if from, to, ok := hot([]byte(c.maps)); ok != c.ok || ok && (from != c.from || to != c.to) {
 			t.Errorf("%s: %x-%x, %v; want %x-%x, %v", name, from, to, ok, c.from, c.to, c.ok)
 		}
 	}
