@@ -105,7 +105,8 @@ func (s *Session) snapshot() *offered {
 	if s.snaps.w == nil {
 		s.snaps.w = s.agent.opts.Snapshots.Writer(s.id)
 	}
-	snap := &offered{Snapshot: snapshot.Snapshot{
+	snap := s.snaps.draft()
+	*snap = offered{Snapshot: snapshot.Snapshot{
 		SavedAt: s.agent.opts.Now(), Strategy: s.agent.opts.Snapshot, Session: snapshot.SessionOf(s.meta),
 		System: s.system, Messages: slices.Clip(s.said), Notes: s.ledger.notes,
 	}}
@@ -199,6 +200,7 @@ type snapshots struct {
 
 	mu     sync.Mutex
 	next   *offered
+	spare  *offered      // one that was replaced, to be used again
 	busy   chan struct{} // closed when nothing is left to write; nil before
 	last   time.Time     // when the last one was written
 	hurry  chan struct{} // holds a token when somebody waits
@@ -210,11 +212,23 @@ type snapshots struct {
 // most of their time on snapshots.
 const snapshotPause = 200 * time.Millisecond
 
+// draft returns what the next offer is to be made of.
+func (n *snapshots) draft() *offered {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.spare == nil {
+		return new(offered)
+	}
+	snap := n.spare
+	n.spare = nil
+	return snap
+}
+
 // offer has snap written soon.
 func (n *snapshots) offer(snap *offered) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.next = snap
+	n.spare, n.next = n.next, snap
 	if n.busy == nil {
 		n.busy, n.hurry = make(chan struct{}), make(chan struct{}, 1)
 		go n.write()

@@ -81,7 +81,26 @@ func (o *Options) send(w *watch, x *Exchange) (*http.Response, error) {
 	}
 	w.begin()
 	defer w.end()
-	return o.client().Do(req)
+	return do(o.client(), req)
+}
+
+// do sends the request. What a client does around its transport, such as to keep
+// the header for redirects, is left to requests that need it.
+func do(c *http.Client, req *http.Request) (*http.Response, error) {
+	if c.Transport == nil || c.Jar != nil || c.Timeout != 0 || req.URL.User != nil {
+		return c.Do(req)
+	}
+	resp, err := c.Transport.RoundTrip(req)
+	if err != nil || resp.StatusCode < 300 || resp.StatusCode > 399 {
+		return resp, err
+	}
+	if err := resp.Body.Close(); err != nil {
+		return nil, err
+	}
+	if req.Body, err = req.GetBody(); err != nil {
+		return nil, err
+	}
+	return c.Do(req)
 }
 
 func (o *Options) header(ctx context.Context, x *Exchange) (http.Header, error) {

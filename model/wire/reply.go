@@ -165,7 +165,7 @@ func isPing(e sse.Event) bool {
 // expand undoes the compression of a body. Gzip is known by its first bytes,
 // as neither servers nor what stands before them can be relied on to say so.
 func expand(encoding string, src io.Reader) (*bufio.Reader, error) {
-	const size = 512 // larger reads go past the buffer
+	const size = 64 // larger reads go past the buffer
 	br := bufio.NewReaderSize(src, size)
 	if head, _ := br.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) { // an error comes again when reading
 		return gunzip(br, size)
