@@ -92,6 +92,7 @@ func (s *setup) make(ctx context.Context, dir, system string) (err error) {
 	if err := s.buildPrompt(system); err != nil {
 		return err
 	}
+	s.calibration.prepare()
 	s.guard, err = s.newGuard(nil)
 	return err
 }
