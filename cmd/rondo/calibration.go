@@ -18,8 +18,8 @@ import (
 // calibrationFile holds in $RONDO_HOME how models count their tokens.
 const calibrationFile = "calibration.json"
 
-// calibration is what is known of how models count. It is read once, when it is
-// first asked for if not before, and written once, at the end of the program.
+// calibration is what is known of how models count. It is read when it is first
+// asked for and written once, at the end of the program.
 type calibration struct {
 	path string
 
@@ -39,21 +39,10 @@ func (c *calibration) Ratio(name string) window.Ratio {
 	if r, ok := c.changed[name]; ok {
 		return r
 	}
-	c.know()
-	return c.known[name]
-}
-
-// prepare reads what is known, so that nobody has to wait for it later.
-func (c *calibration) prepare() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.know()
-}
-
-func (c *calibration) know() {
 	if c.known == nil {
 		c.known, _ = c.read() // what cannot be read is learned again, and told of when it is written
 	}
+	return c.known[name]
 }
 
 // SetRatio implements window.Ratios.

@@ -26,6 +26,8 @@ type environment struct {
 	Now            func() time.Time
 	// Random is where ids come from.
 	Random io.Reader
+	// Processors are those of the process; nil leaves them as they are.
+	Processors *processors
 }
 
 // path makes a file name from the command line absolute.

@@ -35,6 +35,7 @@ func main() {
 	env := &environment{
 		Args: os.Args[1:], Getenv: os.Getenv, Dir: dir, Now: time.Now, Random: rand.Reader,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Processors: newProcessors(os.Getenv),
 	}
 	if err != nil {
 		os.Exit(env.fail(usagef("the current directory cannot be told (%v): change to one that exists", err)))

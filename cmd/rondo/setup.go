@@ -13,7 +13,6 @@ import (
 	"github.com/rondo-engine/rondo/guard"
 	"github.com/rondo-engine/rondo/hook"
 	"github.com/rondo-engine/rondo/internal/config"
-	"github.com/rondo-engine/rondo/internal/stack"
 	"github.com/rondo-engine/rondo/loop"
 	"github.com/rondo-engine/rondo/memory"
 	"github.com/rondo-engine/rondo/model"
@@ -53,17 +52,11 @@ type setup struct {
 }
 
 // newSetup opens the sessions, the model and the tools; system stands in place of
-// the built prompt. To open the sessions takes longest, so that the rest is made
-// beside it, by a goroutine of its own: one takes a moment to begin.
+// the built prompt.
 func newSetup(ctx context.Context, env *environment, settings *config.Loaded, dir, system string) (*setup, error) {
 	set := &setup{env: env, settings: settings, models: newModels(env, settings)}
-	made := make(chan error, 1)
-	go func() {
-		stack.Grow()
-		made <- set.make(ctx, dir, system)
-	}()
 	opened, openErr := env.openSessions(ctx, settings)
-	err := <-made
+	err := set.make(ctx, dir, system)
 	set.store, set.notes = opened, append(set.notes, set.models.notes...)
 	if err == nil && openErr != nil {
 		err = usage(openErr)
@@ -92,7 +85,6 @@ func (s *setup) make(ctx context.Context, dir, system string) (err error) {
 	if err := s.buildPrompt(system); err != nil {
 		return err
 	}
-	s.calibration.prepare()
 	s.guard, err = s.newGuard(nil)
 	return err
 }
@@ -154,6 +146,7 @@ func (s *setup) openTools(ctx context.Context, dir string) error {
 	s.tools, err = s.env.chosenTools(s.settings, builtin.Options{
 		Workspace: s.workspace, SpillDir: s.spill, Run: s.confined.command, Processes: s.openProcesses(),
 	}, slices.Concat(agentTools(&s.settings.Config, children), fromWeb, s.openMemory(home), s.openMCP(ctx, dir))...)
+	s.tools = s.env.Processors.give(s.tools)
 	if s.settings.Prompt.ContextFiles {
 		s.showContextFiles()
 	}
