@@ -12,14 +12,15 @@ import (
 // processors are those that the program uses. What a run does between two calls
 // of the model is a chain of short steps in several goroutines. With more
 // processors than one, each step wakes another one for the next, which takes
-// longer than the steps do: a round takes half the time on one. So a run uses
-// one processor, but all of them as long as a tool is at work that can.
+// longer than the steps do: a round takes a third less time on one. So a run
+// stays with the one that the program begins with (package start), but for tools
+// that can use all.
 //
 // It is a setting of the process. A nil *processors leaves that alone.
 type processors struct {
 	mu   sync.Mutex
-	runs int // that go on
-	wide int // tools that are at work
+	one  bool // but for wide tools
+	wide int  // tools that are at work
 }
 
 // newProcessors returns nil where the user chose how many there are.
@@ -27,37 +28,43 @@ func newProcessors(getenv func(string) string) *processors {
 	if getenv("GOMAXPROCS") != "" {
 		return nil
 	}
-	return new(processors)
+	return &processors{one: true}
 }
 
-// run has the process use one processor until done is called.
-func (p *processors) run() (done func()) { return p.count(func(n int) { p.runs += n }) }
+// all has the process use all processors from now on.
+func (p *processors) all() {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.one = false
+	runtime.SetDefaultGOMAXPROCS()
+}
 
 // widen has it use all of them until done is called.
-func (p *processors) widen() (done func()) { return p.count(func(n int) { p.wide += n }) }
-
-func (p *processors) count(add func(n int)) (done func()) {
+func (p *processors) widen() (done func()) {
 	if p == nil {
 		return func() {}
 	}
-	change := func(n int) {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		before := p.one()
-		add(n)
-		switch now := p.one(); {
-		case now == before:
-		case now:
-			runtime.GOMAXPROCS(1)
-		default:
-			runtime.SetDefaultGOMAXPROCS()
-		}
-	}
-	change(1)
-	return func() { change(-1) }
+	p.count(1)
+	return func() { p.count(-1) }
 }
 
-func (p *processors) one() bool { return p.runs > 0 && p.wide == 0 }
+// count takes note of n more wide tools.
+func (p *processors) count(n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	before := p.wide
+	p.wide += n
+	switch {
+	case !p.one:
+	case before == 0:
+		runtime.SetDefaultGOMAXPROCS()
+	case p.wide == 0:
+		runtime.GOMAXPROCS(1)
+	}
+}
 
 // wideTools are the tools that share their work among processors.
 func wideTools() []string { return []string{"grep", "glob"} }

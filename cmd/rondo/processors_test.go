@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"io"
 	"runtime"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/rondo-engine/rondo/tool"
 )
@@ -14,6 +17,7 @@ func TestARunUsesOneProcessorAndSearchesUseAll(t *testing.T) { // not parallel: 
 		t.Skip("this machine has one processor")
 	}
 	t.Cleanup(runtime.SetDefaultGOMAXPROCS)
+	runtime.GOMAXPROCS(1) // as the program begins
 	p := newProcessors(func(string) string { return "" })
 	seen := map[string]int{}
 	look := func(name string) *tool.Tool {
@@ -23,7 +27,6 @@ func TestARunUsesOneProcessorAndSearchesUseAll(t *testing.T) { // not parallel: 
 		}}
 	}
 	tools := p.give([]*tool.Tool{look("grep"), look("shell")})
-	done, other := p.run(), p.run()
 	for _, one := range tools {
 		if _, err := one.Run(t.Context(), tool.Call{}); err != nil {
 			t.Fatal(err)
@@ -38,22 +41,43 @@ func TestARunUsesOneProcessorAndSearchesUseAll(t *testing.T) { // not parallel: 
 		t.Errorf("while one of two searches goes on there are %d processors", n)
 	}
 	wider()
-	done()
 	if n := runtime.GOMAXPROCS(0); n != 1 {
-		t.Errorf("while one of two runs goes on there are %d processors", n)
+		t.Errorf("after the searches there are %d processors", n)
 	}
-	other()
+	p.all()
+	p.widen()()
 	if n := runtime.GOMAXPROCS(0); n != all {
-		t.Errorf("after the runs there are %d processors, want %d", n, all)
+		t.Errorf("where all are wanted there are %d processors, want %d", n, all)
 	}
 }
 
 func TestTheUsersChoiceOfProcessorsHolds(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	p := newProcessors(func(string) string { return "2" })
-	defer p.run()()
+	p.all()
 	defer p.widen()()
 	if n := runtime.GOMAXPROCS(0); n != before {
 		t.Errorf("%d processors became %d", before, n)
+	}
+}
+
+func TestOnlyRunsStayWithOneProcessor(t *testing.T) {
+	for _, c := range []struct {
+		args   []string
+		status int
+		one    bool
+	}{
+		{[]string{"version"}, 0, false},
+		{[]string{"wire", "classify"}, 2, false},
+		{[]string{"run"}, 2, true}, // there is no prompt
+	} {
+		p := newProcessors(func(string) string { return "" })
+		env := &environment{
+			Args: c.args, Dir: t.TempDir(), Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard,
+			Now: time.Now, Getenv: func(string) string { return "" }, Processors: p,
+		}
+		if status := execute(t.Context(), env); status != c.status || p.one != c.one {
+			t.Errorf("%v ends with %d, one processor: %v", c.args, status, p.one)
+		}
 	}
 }

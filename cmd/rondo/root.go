@@ -36,6 +36,11 @@ RONDO_HOME (~/.rondo). rondo config shows what holds and where it comes from.`,
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		return usagef("%w: %s --help shows the flags", err, c.CommandPath())
 	})
+	root.PersistentPreRun = func(c *cobra.Command, _ []string) {
+		if c.Name() != "run" {
+			env.Processors.all()
+		}
+	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	addCommands(root, env)
 	return root

@@ -70,7 +70,6 @@ error.`,
 
 // runTask is the whole of rondo run: settings, agent, run, exit status.
 func runTask(ctx context.Context, env *environment, o *runOptions, args []string) error {
-	defer env.Processors.run()()
 	ctx, signals := stopOnSignal(ctx, env)
 	defer signals.end()
 	out := newOutput(env, o)

@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"flag"
 	"net/url"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +25,13 @@ type runner struct {
 	database *pgtest.Server
 }
 
-// Run runs the tests and returns the status to end with.
+// Run runs the tests and returns the status to end with. The program begins with
+// one processor; the tests use all.
 func (r runner) Run() int {
+	runtime.SetDefaultGOMAXPROCS()
+	if err := flag.Set("test.parallel", strconv.Itoa(runtime.GOMAXPROCS(0))); err != nil {
+		panic(err)
+	}
 	code := r.m.Run()
 	if err := r.database.Stop(); err != nil {
 		return max(code, 1)
