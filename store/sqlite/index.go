@@ -29,7 +29,7 @@ const indexAtClose = time.Second
 const textless = `{"role":"assistant","content":null`
 
 const (
-	sqlBehind = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages LIMIT 1"
+	sqlBehind = "SELECT n, indexed, messages FROM sessions WHERE indexed < messages LIMIT ?"
 	// sqlWaiting leaves out most of what has no text.
 	sqlWaiting = `SELECT key, body FROM messages WHERE key >= ?1 AND key < ?2 AND role IN ('user', 'assistant')
 		AND substr(body, 1, length(?3)) <> ?3 ORDER BY key LIMIT ?4`
@@ -59,12 +59,12 @@ func (s *Store) writeTexts(ctx context.Context, f func(*conn) error) error {
 
 // catchUp brings the index up to date.
 func (s *Store) catchUp(ctx context.Context) error {
-	waiting := false
+	var waiting []stretch
 	err := s.read(ctx, func(c *conn) (err error) {
-		_, waiting, err = behind(ctx, c)
+		waiting, err = behind(ctx, c, 1)
 		return err
 	})
-	if err == nil && waiting {
+	if err == nil && len(waiting) > 0 {
 		err = s.indexAll(ctx)
 	}
 	if err != nil {
@@ -87,30 +87,34 @@ func (s *Store) indexAll(ctx context.Context) (err error) {
 
 // index enters up to indexAtOnce messages, and reports whether more may wait.
 func index(ctx context.Context, c *conn) (more bool, err error) {
-	for left := indexAtOnce; left > 0; {
-		at, ok, err := behind(ctx, c)
-		if err != nil || !ok {
-			return false, err
-		}
+	waiting, err := behind(ctx, c, indexAtOnce)
+	if err != nil {
+		return false, err
+	}
+	left := indexAtOnce
+	for _, at := range waiting {
 		n, err := enter(ctx, c, at, left)
 		if err != nil {
 			return false, err
 		}
-		left -= n
+		if left -= n; left == 0 {
+			return true, nil
+		}
 	}
-	return true, nil
+	return len(waiting) == indexAtOnce, nil
 }
 
 // stretch is the part of a session that waits for the index.
 type stretch struct{ n, from, to int64 }
 
-// behind finds a session of which something waits.
-func behind(ctx context.Context, c *conn) (at stretch, ok bool, err error) {
-	err = c.query(ctx, sqlBehind, nil, func(row []driver.Value) error {
-		at, ok = stretch{row[0].(int64), row[1].(int64), row[2].(int64)}, true
+// behind finds up to limit sessions of which something waits. It looks through
+// the rows of all sessions.
+func behind(ctx context.Context, c *conn, limit int) (waiting []stretch, err error) {
+	err = c.query(ctx, sqlBehind, []driver.Value{int64(limit)}, func(row []driver.Value) error {
+		waiting = append(waiting, stretch{row[0].(int64), row[1].(int64), row[2].(int64)})
 		return nil
 	})
-	return at, ok, err
+	return waiting, err
 }
 
 // enter enters up to limit of the messages that wait, and returns how many it

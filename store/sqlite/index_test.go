@@ -93,3 +93,28 @@ func TestTheIndexTakesWhatHasText(t *testing.T) {
 		t.Errorf("%+v, %v", r, err)
 	}
 }
+
+// More sessions, and more in one of them, than enter the index at once.
+func TestTheIndexCatchesUpWithManySessions(t *testing.T) {
+	s := open(t, file(t))
+	const many = 5 * sqlite.IndexEvery // more than 4 times are entered at once
+	long := make([]*message.Message, many)
+	for i := range long {
+		long[i] = message.NewUser("a marmot")
+		long[i].ID = fmt.Sprint("m", i)
+	}
+	if err := s.Start(t.Context(), store.Session{ID: "long"}, long, store.Update{}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range many {
+		if err := s.Start(t.Context(), store.Session{ID: fmt.Sprint("s", i)}, long[:1], store.Update{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := len(found(t, s, "marmot")); n != 1000 { // as many as are asked for
+		t.Errorf("%d are found", n)
+	}
+	if n := sqlite.Indexed(t, s); n != 2*many {
+		t.Errorf("%d are in the index, want %d", n, 2*many)
+	}
+}
